@@ -1,0 +1,2 @@
+//! Environment and flags into one Config. No statics.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Where a session is, and how the shell integration gets there.
+#![forbid(unsafe_code)]

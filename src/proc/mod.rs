@@ -1,0 +1,2 @@
+//! /proc: parses bytes; must not know where they come from.
+#![forbid(unsafe_code)]

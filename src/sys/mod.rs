@@ -1,0 +1,1 @@
+//! libc: the only unsafe code. One file per kind of call.

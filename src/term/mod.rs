@@ -1,0 +1,2 @@
+//! Bytes to lines and screens. Pure: no time, files or threads.
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! The black-box suite: drives the real binary with real tmux and real shells.
+
+mod util;

@@ -1,0 +1,10 @@
+//! What the black-box tests share.
+
+pub mod skip;
+
+/// The binary under test: PANEGLASS_BIN when a packager sets it, else the one cargo built.
+pub fn binary() -> std::path::PathBuf {
+    std::env::var_os("PANEGLASS_BIN")
+        .map(Into::into)
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_paneglass").into())
+}
