@@ -8,8 +8,11 @@ mod config;
 mod mcp;
 mod place;
 mod proc;
+
+mod store;
 mod sys;
 mod term;
+mod tmux;
 
 fn main() -> std::process::ExitCode {
     cli::main()

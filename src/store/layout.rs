@@ -1,0 +1,88 @@
+//! Where each file stands. The only place that spells a file's name.
+
+use std::path::{Path, PathBuf};
+
+/// The state directory.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub root: PathBuf,
+}
+
+impl Layout {
+    pub fn new(root: PathBuf) -> Layout {
+        Layout { root }
+    }
+
+    pub fn sessions(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    pub fn session(&self, name: &str) -> SessionDir {
+        SessionDir { path: self.sessions().join(name) }
+    }
+
+    /// The shell integration files of this version of the program.
+    pub fn shell(&self) -> PathBuf {
+        self.root.join("shell")
+    }
+
+    pub fn lock(&self) -> PathBuf {
+        self.root.join("lock")
+    }
+
+    pub fn calls(&self) -> PathBuf {
+        self.root.join("calls.log")
+    }
+}
+
+/// One session's directory.
+#[derive(Clone, Debug)]
+pub struct SessionDir {
+    pub path: PathBuf,
+}
+
+impl SessionDir {
+    pub fn at(path: &Path) -> SessionDir {
+        SessionDir { path: path.to_path_buf() }
+    }
+
+    /// Made by whom, when, command, host, tmux socket, sizes.
+    pub fn meta(&self) -> PathBuf {
+        self.path.join("meta.json")
+    }
+
+    /// Every byte that the pane printed. The truth.
+    pub fn raw(&self) -> PathBuf {
+        self.path.join("raw.log")
+    }
+
+    /// When, how wide, and what is missing, by offset in raw.log. The truth.
+    pub fn times(&self) -> PathBuf {
+        self.path.join("times.log")
+    }
+
+    /// One line per change of a region. The truth.
+    pub fn regions(&self) -> PathBuf {
+        self.path.join("regions.jsonl")
+    }
+
+    /// The cooked lines that can no longer change. A cache of raw.log.
+    pub fn text(&self) -> PathBuf {
+        self.path.join("session.txt")
+    }
+
+    /// What each agent was shown and left half typed.
+    pub fn state(&self) -> PathBuf {
+        self.path.join("state.json")
+    }
+
+    /// How the launcher starts the pane's program; it deletes the file, which holds an environment, before anything else.
+    pub fn spawn(&self) -> PathBuf {
+        self.path.join("spawn.json")
+    }
+
+    /// The text of one region, written when asked for.
+    pub fn region(&self, id: u32) -> PathBuf {
+        self.path.join("regions").join(format!("{id:04}.txt"))
+    }
+}

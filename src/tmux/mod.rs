@@ -1,0 +1,14 @@
+//! tmux through std::process: one file per kind of call.
+//!
+//! Knows panes, windows and the tmux server by their ids. Must not know sessions, logs or replies.
+#![forbid(unsafe_code)]
+
+pub mod command;
+pub mod format;
+pub mod pane;
+pub mod server;
+pub mod version;
+
+pub use command::{Error, Tmux};
+pub use pane::{Info, NewPane, PaneId};
+pub use version::Version;

@@ -1,0 +1,233 @@
+//! Panes: made, typed into, asked about, resized, killed. Always addressed by id once they exist.
+
+use std::fmt;
+
+use super::command::{Error, Tmux};
+use super::format::{literal, shell_line, word};
+use super::server;
+
+/// tmux's own id of a pane ("%7"), unique for the life of its server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PaneId(pub String);
+
+impl fmt::Display for PaneId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The pane option that says which of our sessions a pane is.
+const TAG: &str = "@paneglass";
+
+/// A pane to be made as the only one of a new tmux session.
+pub struct NewPane<'a> {
+    /// tmux session name: letters, digits, `_` and `-` only.
+    pub name: &'a str,
+    /// What the TAG option is set to: tells this pane from an earlier one of the same name.
+    pub tag: &'a str,
+    pub cols: u16,
+    pub rows: u16,
+    /// Keep the size when a person attaches with another one.
+    pub fixed_size: bool,
+    /// The program and its arguments; at least two words, so that tmux runs it without a shell.
+    pub argv: &'a [String],
+    /// The command that reads the pane's output, as words.
+    pub tap: &'a [String],
+}
+
+/// What tmux knows of a pane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Info {
+    pub pane: PaneId,
+    pub window: String,
+    pub pid: i32,
+    pub tty: String,
+    pub cols: u16,
+    pub rows: u16,
+    /// The program has ended and the pane is kept to show its last screen.
+    pub dead: bool,
+    pub dead_status: Option<i32>,
+    pub dead_signal: Option<i32>,
+    /// A person is in copy mode or another mode: keys would not reach the program.
+    pub in_mode: bool,
+    /// Output goes to our tap.
+    pub piped: bool,
+    pub tag: String,
+    /// People at this pane's session: clients that are not control clients.
+    pub attached: u32,
+}
+
+/// Fields of `Info` in order, printable delimiter between. tag last: it alone may hold anything.
+const FORMAT: &str = "#{pane_id} #{window_id} #{pane_pid} #{pane_tty} #{pane_width} #{pane_height} #{pane_dead} \
+                      s#{pane_dead_status} s#{pane_dead_signal} #{pane_in_mode} #{pane_pipe} #{session_attached} #{@paneglass}";
+
+impl Info {
+    fn parse(line: &str) -> Option<Info> {
+        let mut fields = line.splitn(13, ' ');
+        let mut next = || fields.next();
+        let pane = PaneId(next()?.to_string());
+        let window = next()?.to_string();
+        let pid = next()?.parse().ok()?;
+        let tty = next()?.to_string();
+        let cols = next()?.parse().ok()?;
+        let rows = next()?.parse().ok()?;
+        let dead = next()? == "1";
+        let dead_status = next()?.strip_prefix('s')?.parse().ok();
+        let dead_signal = next()?.strip_prefix('s').and_then(signal_number);
+        let in_mode = next()?.parse::<u32>().is_ok_and(|depth| depth > 0);
+        let piped = next()? == "1";
+        let attached = next()?.parse().unwrap_or(0);
+        let tag = next().unwrap_or_default().to_string();
+        Some(Info { pane, window, pid, tty, cols, rows, dead, dead_status, dead_signal, in_mode, piped, tag, attached })
+    }
+}
+
+/// tmux prints a number up to 3.3a and a name ("TERM") in some later builds; an empty field is none.
+fn signal_number(text: &str) -> Option<i32> {
+    text.parse().ok()
+}
+
+impl Tmux {
+    /// Makes a session of one pane that is logged from its first byte: all in one invocation, since the program could print and
+    /// even end between two.
+    pub fn create(&self, new: &NewPane<'_>) -> Result<Info, Error> {
+        let target = format!("={}:", new.name);
+        let (cols, rows) = (new.cols.to_string(), new.rows.to_string());
+        let tap = format!("exec {}", literal(&shell_line(new.tap)));
+        let mut words: Vec<String> = server::settings();
+        let mut push = |list: &[&str]| words.extend(list.iter().map(|text| word(text)));
+        push(&["new-session", "-d", "-s", new.name, "-x", &cols, "-y", &rows, "-c", "/", "--"]);
+        push(&new.argv.iter().map(String::as_str).collect::<Vec<_>>());
+        words.push(";".into());
+        let mut chain = |list: &[&str]| {
+            words.extend(list.iter().map(|text| word(text)));
+            words.push(";".into());
+        };
+        chain(&["pipe-pane", "-O", "-t", &target, &tap]);
+        chain(&["set-option", "-p", "-t", &target, TAG, new.tag]);
+        // 3.2a ignores -x and -y of a detached new-session. Resizing pins the window's size until it is unset again.
+        chain(&["resize-window", "-t", &target, "-x", &cols, "-y", &rows]);
+        if !new.fixed_size {
+            chain(&["set-option", "-w", "-u", "-t", &target, "window-size"]);
+        }
+        chain(&["display-message", "-p", "-t", &target, FORMAT]);
+        let out = self.run(&words)?;
+        Info::parse(out.trim_end())
+            .ok_or_else(|| Error::Refused { verb: "new-session".into(), message: format!("unexpected answer {:?}", out.trim_end()) })
+    }
+
+    /// Gives a pane a new tap: the earlier one has gone.
+    pub fn pipe(&self, pane: &PaneId, tap: &[String]) -> Result<(), Error> {
+        let tap = format!("exec {}", literal(&shell_line(tap)));
+        self.run(&["pipe-pane", "-O", "-t", &pane.0, &word(&tap)]).map(drop)
+    }
+
+    /// Every pane of our tmux server; none when no server runs.
+    pub fn panes(&self) -> Result<Vec<Info>, Error> {
+        match self.run(&["list-panes", "-a", "-F", FORMAT]) {
+            Ok(out) => Ok(out.lines().filter_map(Info::parse).collect()),
+            Err(Error::NoServer) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// One pane; `None` when it (or the whole server) is gone.
+    pub fn pane(&self, pane: &PaneId) -> Result<Option<Info>, Error> {
+        match self.run(&["display-message", "-p", "-t", &pane.0, FORMAT]) {
+            // display-message with a pane that is gone prints an empty expansion with success on some versions.
+            Ok(out) => Ok(Info::parse(out.trim_end()).filter(|info| info.pane == *pane)),
+            Err(Error::NoServer) | Err(Error::Refused { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Types `text` as a paste (bracketed when the program asked for that and `bracketed` allows it) and then presses `keys`,
+    /// tmux's key names. A copy mode that a person left the pane in is ended first: keys typed there would be lost.
+    pub fn type_keys(&self, pane: &PaneId, text: &[u8], bracketed: bool, keys: &[Key]) -> Result<(), Error> {
+        let id = pane.0.as_str();
+        let leave = format!("send-keys -t {id} -X cancel");
+        let mut words: Vec<String> = ["if-shell", "-F", "-t", id, "#{pane_in_mode}", &leave, ";"].map(String::from).to_vec();
+        let mut input = text.to_vec();
+        if !text.is_empty() {
+            if bracketed {
+                input = without(&input, b"\x1b[201~");
+            }
+            let buffer = format!("paneglass-{}", id.trim_start_matches('%'));
+            words.extend(["load-buffer", "-b", &buffer, "-", ";", "paste-buffer", "-d", "-b", &buffer, "-t", id].map(String::from));
+            if bracketed {
+                words.push("-p".into());
+            }
+            words.push(";".into());
+        }
+        for key in keys {
+            match key {
+                Key::Named(name) => words.extend(["send-keys", "-t", id, name, ";"].map(String::from)),
+                Key::Text(text) => words.extend(["send-keys", "-t", id, "-l", "--", &word(text), ";"].map(String::from)),
+            }
+        }
+        self.run_with(&words, &input).map(drop)
+    }
+
+    /// The visible rows, trailing blanks trimmed, and the cursor (column, row).
+    pub fn screen(&self, pane: &PaneId) -> Result<(Vec<String>, (u16, u16)), Error> {
+        let out = self.run(&[
+            "display-message", "-p", "-t", &pane.0, "#{cursor_x} #{cursor_y}", ";", "capture-pane", "-p", "-t", &pane.0,
+        ])?;
+        let mut lines = out.split('\n');
+        let cursor = lines.next().and_then(|line| line.split_once(' '));
+        let cursor = cursor.map(|(x, y)| (x.parse().unwrap_or(0), y.parse().unwrap_or(0))).unwrap_or((0, 0));
+        let mut rows: Vec<String> = lines.map(|line| line.trim_end().to_string()).collect();
+        rows.pop();
+        Ok((rows, cursor))
+    }
+
+    /// Ends the pane and what runs in it. A pane that is gone already is no error.
+    pub fn kill(&self, pane: &PaneId) -> Result<(), Error> {
+        match self.run(&["kill-pane", "-t", &pane.0]) {
+            Err(Error::NoServer) => Ok(()),
+            Err(Error::Refused { message, .. }) if message.contains("can't find") => Ok(()),
+            other => other.map(drop),
+        }
+    }
+}
+
+/// One key press.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A key by tmux's name: "Enter", "C-c", "Up". Only names of tmux's own table; it types unknown ones as text.
+    Named(String),
+    /// Characters as they are.
+    Text(String),
+}
+
+/// `text` without any occurrence of `needle`, also one that appears when another is taken out.
+fn without(text: &[u8], needle: &[u8]) -> Vec<u8> {
+    let mut kept: Vec<u8> = Vec::with_capacity(text.len());
+    for &byte in text {
+        kept.push(byte);
+        if kept.ends_with(needle) {
+            kept.truncate(kept.len() - needle.len());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn info_from_a_line() {
+        let info = Info::parse("%3 @2 4711 /dev/pts/5 120 40 1 s7 s 0 1 2 tag with spaces").unwrap();
+        assert_eq!((info.pid, info.dead_status, info.dead_signal), (4711, Some(7), None));
+        assert_eq!((info.cols, info.rows, info.attached, info.piped), (120, 40, 2, true));
+        assert_eq!(info.tag, "tag with spaces");
+        assert_eq!(Info::parse("%3 @2 4711 /dev/pts/5 120 40 1 s s9 0 0 0 ").unwrap().dead_signal, Some(9));
+        assert_eq!(Info::parse(""), None);
+    }
+
+    #[test]
+    fn the_end_of_a_paste_cannot_be_forged() {
+        assert_eq!(without(b"a\x1b[2\x1b[201~01~b", b"\x1b[201~"), b"ab");
+    }
+}

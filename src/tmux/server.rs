@@ -1,0 +1,41 @@
+//! The tmux server itself: how it is started and what is set in it.
+
+use super::command::{Error, Tmux};
+
+/// Rows of scrollback that a person can scroll in tmux itself; the whole output is in the log, so this stays small.
+const HISTORY: &str = "10000";
+
+/// The commands that start the server when none runs and set what our sessions rely on, ended by ";", to be followed by more in the
+/// same invocation. Setting them again on a running server changes nothing.
+pub(super) fn settings() -> Vec<String> {
+    let mut words = vec!["start-server".to_string(), ";".to_string()];
+    let mut set = |name: &str, value: &str| words.extend(["set-option", "-g", "-q", name, value, ";"].map(String::from));
+    set("history-limit", HISTORY);
+    // A program's end must be seen, with its status, before the pane goes.
+    set("remain-on-exit", "on");
+    // Exists from 3.3; -q passes it over before.
+    set("remain-on-exit-format", "");
+    set("default-terminal", "tmux-256color");
+    // Keys typed by us must not be joined with an ESC that a person has just pressed.
+    set("escape-time", "10");
+    words
+}
+
+impl Tmux {
+    /// The server's process id and start time (epoch seconds); `None` when no server runs.
+    pub fn server(&self) -> Result<Option<(i32, i64)>, Error> {
+        match self.run(&["display-message", "-p", "#{pid} #{start_time}"]) {
+            Ok(out) => Ok(out.trim().split_once(' ').and_then(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?)))),
+            Err(Error::NoServer) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends the server and every pane. For private servers only: demo, doctor, tests.
+    pub fn kill_server(&self) -> Result<(), Error> {
+        match self.run(&["kill-server"]) {
+            Ok(_) | Err(Error::NoServer) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
