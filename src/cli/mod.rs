@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod cook;
+mod launch;
 mod shell;
+mod tap;
 
 use std::process::ExitCode;
 
@@ -15,6 +17,8 @@ pub fn main() -> ExitCode {
     };
     match command.as_str() {
         "cook" => cook::run(parser),
+        "launch" => launch::run(parser),
+        "tap" => tap::run(parser),
         "shell" => shell::run(parser),
         _ => {
             eprintln!("paneglass: no command");

@@ -3,12 +3,15 @@
 //! Must not know what the bytes mean: no terminals, no regions, no tmux.
 #![forbid(unsafe_code)]
 
+pub mod append;
 pub mod atomic;
 pub mod dir;
 pub mod layout;
 pub mod lock;
 pub mod records;
+pub mod spawn;
 pub mod text;
+pub mod times;
 
 use std::fmt;
 use std::io;

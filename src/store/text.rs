@@ -1,9 +1,10 @@
 //! session.txt: lines that can no longer change, appended and read back by number through a sparse index.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Error;
 
@@ -34,10 +35,10 @@ impl Line {
     }
 }
 
-/// The file with its index. Only whole writes count: a failed one is cut off again, so that line numbers stay true.
-#[derive(Debug)]
-pub struct TextLog {
-    file: File,
+/// The file as it was at one moment. Lines are only ever appended, so it stays true while the log grows.
+#[derive(Clone, Debug)]
+pub struct TextView {
+    file: Arc<File>,
     path: PathBuf,
     length: u64,
     /// Newlines in the file: the number of complete lines.
@@ -46,18 +47,47 @@ pub struct TextLog {
     index: Vec<u64>,
 }
 
+/// The growing file. Only whole writes count: a failed one is cut off again, so that line numbers stay true.
+#[derive(Debug)]
+pub struct TextLog {
+    view: TextView,
+}
+
 impl TextLog {
     /// An empty file; what stood there is a cache that is built anew.
     pub fn create(path: &Path) -> Result<TextLog, Error> {
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path);
-        let file = open.map_err(Error::at("create", path))?;
-        Ok(TextLog { file, path: path.to_path_buf(), length: 0, lines: 0, index: vec![0] })
+        let file = Arc::new(open.map_err(Error::at("create", path))?);
+        Ok(TextLog { view: TextView { file, path: path.to_path_buf(), length: 0, lines: 0, index: vec![0] } })
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// What stands in the file now, to be read without holding up whoever appends.
+    pub fn view(&self) -> TextView {
+        self.view.clone()
     }
 
+    /// Appends `bytes` whole or not at all.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let view = &mut self.view;
+        if let Err(error) = view.file.write_all_at(bytes, view.length) {
+            // What was written beyond `length` is overwritten by the next append; cutting it off is for other readers.
+            let _ = view.file.set_len(view.length);
+            return Err(Error::at("write", &view.path)(error));
+        }
+        let mut at = 0;
+        while let Some(next) = bytes[at..].iter().position(|&byte| byte == b'\n') {
+            at += next + 1;
+            view.lines += 1;
+            if view.lines % STRIDE == 0 {
+                view.index.push(view.length + at as u64);
+            }
+        }
+        view.length += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+impl TextView {
     /// Complete lines; there may be an unfinished one after them.
     pub fn lines(&self) -> u64 {
         self.lines
@@ -65,33 +95,6 @@ impl TextLog {
 
     pub fn bytes(&self) -> u64 {
         self.length
-    }
-
-    /// Appends `bytes` whole or not at all.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        if let Err(error) = self.file.write_all_at(bytes, self.length) {
-            // What was written beyond `length` is overwritten by the next append; cutting it off is for other readers.
-            let _ = self.file.set_len(self.length);
-            return Err(Error::at("write", &self.path)(error));
-        }
-        let mut at = 0;
-        while let Some(next) = bytes[at..].iter().position(|&byte| byte == b'\n') {
-            at += next + 1;
-            self.lines += 1;
-            if self.lines % STRIDE == 0 {
-                self.index.push(self.length + at as u64);
-            }
-        }
-        self.length += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Flushes to the file system's cache; the file is a cache itself, so it is not synced.
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 
     /// The offset at which line `number` (0-based) begins; `None` beyond the last.
@@ -225,7 +228,7 @@ mod tests {
     use super::*;
     use crate::store::tests::Scratch;
 
-    fn collect(log: &TextLog, first: u64, most: usize) -> Vec<(u64, String)> {
+    fn collect(log: &TextView, first: u64, most: usize) -> Vec<(u64, String)> {
         let mut lines = Vec::new();
         log.each_line(first, |number, line| {
             lines.push((number, String::from_utf8(line.bytes).unwrap()));
@@ -247,6 +250,7 @@ mod tests {
             log.append(b.as_bytes()).unwrap();
         }
         log.append(b"unfinished").unwrap();
+        let log = log.view();
         assert_eq!(log.lines(), 100_000);
         for n in [0u64, 1, 255, 256, 257, 49_999, 99_999] {
             assert_eq!(collect(&log, n, 1), [(n, n.to_string())]);
@@ -271,7 +275,8 @@ mod tests {
         log.append(&long).unwrap();
         log.append(b"\nnext\n").unwrap();
         let mut lines = Vec::new();
-        log.each_line(0, |_, line| {
+        log.view()
+            .each_line(0, |_, line| {
             lines.push(line);
             true
         })

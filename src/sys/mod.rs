@@ -11,3 +11,4 @@ pub mod pidfd;
 pub mod poll;
 pub mod random;
 pub mod stop;
+pub mod winsize;

@@ -31,7 +31,7 @@ pub struct NewPane<'a> {
     pub fixed_size: bool,
     /// The program and its arguments; at least two words, so that tmux runs it without a shell.
     pub argv: &'a [String],
-    /// The command that reads the pane's output, as words.
+    /// The command that reads the pane's output, as words; it gets the path of the pane's terminal as one more.
     pub tap: &'a [String],
 }
 
@@ -87,13 +87,18 @@ fn signal_number(text: &str) -> Option<i32> {
     text.parse().ok()
 }
 
+/// pipe-pane's argument: a shell line in which tmux expands formats.
+fn tap_line(tap: &[String]) -> String {
+    format!("exec {} #{{pane_tty}}", literal(&shell_line(tap)))
+}
+
 impl Tmux {
     /// Makes a session of one pane that is logged from its first byte: all in one invocation, since the program could print and
     /// even end between two.
     pub fn create(&self, new: &NewPane<'_>) -> Result<Info, Error> {
         let target = format!("={}:", new.name);
         let (cols, rows) = (new.cols.to_string(), new.rows.to_string());
-        let tap = format!("exec {}", literal(&shell_line(new.tap)));
+        let tap = tap_line(new.tap);
         let mut words: Vec<String> = server::settings();
         let mut push = |list: &[&str]| words.extend(list.iter().map(|text| word(text)));
         push(&["new-session", "-d", "-s", new.name, "-x", &cols, "-y", &rows, "-c", "/", "--"]);
@@ -118,8 +123,7 @@ impl Tmux {
 
     /// Gives a pane a new tap: the earlier one has gone.
     pub fn pipe(&self, pane: &PaneId, tap: &[String]) -> Result<(), Error> {
-        let tap = format!("exec {}", literal(&shell_line(tap)));
-        self.run(&["pipe-pane", "-O", "-t", &pane.0, &word(&tap)]).map(drop)
+        self.run(&["pipe-pane", "-O", "-t", &pane.0, &word(&tap_line(tap))]).map(drop)
     }
 
     /// Every pane of our tmux server; none when no server runs.

@@ -1,0 +1,337 @@
+//! Making a session.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use regex::Regex;
+
+use super::log::Log;
+use super::prompts::Prompts;
+use super::registry::LIVE_SESSIONS;
+use super::state::State;
+use super::{Error, Meta, Session, Sessions, environment, meta, now_ms};
+use crate::place::files::{self, Shell};
+use crate::store::records::Records;
+use crate::store::spawn::Spawn;
+use crate::store::text::TextLog;
+use crate::store::{atomic, dir, layout::SessionDir};
+use crate::sys::{passwd, random};
+use crate::term::{Options, Terminal, width};
+use crate::tmux::{NewPane, PaneId, Version};
+
+/// Session names are short: they stand in file names, tmux targets and replies.
+pub const NAME_MOST: usize = 64;
+
+/// Environment given by a caller, in bytes.
+pub const ENV_MOST: usize = 64 * 1024;
+
+/// What a session is to be.
+#[derive(Debug, Default)]
+pub struct Request {
+    pub name: Option<String>,
+    pub command: Option<String>,
+    pub cwd: Option<PathBuf>,
+    pub env: Vec<(String, String)>,
+    pub cols: u16,
+    pub rows: u16,
+    pub fixed_size: bool,
+    /// Checked already.
+    pub prompt_pattern: Option<String>,
+    pub delete_logs_on_close: bool,
+    pub agent: String,
+}
+
+/// The program of a session: what to start, and whether its shell prints markers.
+struct Program {
+    argv: Vec<String>,
+    env: Vec<(String, String)>,
+    integrated: Option<&'static str>,
+    shown: String,
+}
+
+/// True for letters, digits, `_` and `-`: nothing that tmux or a shell could take for syntax.
+pub fn valid_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= NAME_MOST
+        && !name.starts_with('-')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+impl Sessions {
+    /// Makes a session and begins to follow it. On failure nothing is left behind.
+    pub fn create(&self, request: &Request) -> Result<Arc<Session>, Error> {
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.live_names().len() >= LIVE_SESSIONS {
+            return Err(Error::Refused(format!("{LIVE_SESSIONS} sessions are open, which is the most; close one with `session_close`")));
+        }
+        let name = self.name(request)?;
+        let cwd = folder(request)?;
+        let nonce = random::hex(16).map_err(|error| Error::Io("no random numbers".into(), error))?;
+        let program = self.program(request, &nonce, &cwd)?;
+        self.archive(&name)?;
+        let dir = self.layout.session(&name);
+        let made = self.make(request, &name, &dir, cwd, nonce, program);
+        if made.is_err() {
+            let _ = std::fs::remove_dir_all(&dir.path);
+        }
+        made
+    }
+
+    fn make(
+        &self,
+        request: &Request,
+        name: &str,
+        dir: &SessionDir,
+        cwd: PathBuf,
+        nonce: String,
+        program: Program,
+    ) -> Result<Arc<Session>, Error> {
+        dir::private(&dir.path)?;
+        // Made here, so that they can be watched before the tap writes the first byte.
+        for path in [dir.raw(), dir.times()] {
+            atomic::replace(&path, b"")?;
+        }
+        let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let spawn = Spawn {
+            argv: program.argv,
+            cwd: cwd.clone(),
+            env: environment::for_program(env, &[program.env.as_slice(), request.env.as_slice()].concat()),
+            descriptors: self.descriptors,
+        };
+        spawn.write(&dir.spawn())?;
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let binary = text(&self.settings.binary);
+        let info = self.tmux.create(&NewPane {
+            name,
+            tag: &nonce,
+            cols: request.cols,
+            rows: request.rows,
+            fixed_size: request.fixed_size,
+            argv: &[binary, "launch".into(), text(&dir.path)],
+            tap: &self.tap_words(dir),
+        })?;
+        let meta = Meta {
+            format: meta::FORMAT,
+            name: name.to_string(),
+            agent: request.agent.clone(),
+            created: now_ms(),
+            command: program.shown,
+            integrated: program.integrated.map(String::from),
+            nonce,
+            cwd,
+            cols: info.cols,
+            rows: info.rows,
+            fixed_size: request.fixed_size,
+            prompt_pattern: request.prompt_pattern.clone(),
+            delete_logs_on_close: request.delete_logs_on_close,
+            host: passwd::hostname(),
+            tmux_socket: self.settings.tmux_socket.clone(),
+            tmux_tmpdir: std::env::var("TMUX_TMPDIR").ok(),
+            tmux_version: self.version.to_string(),
+            pane: info.pane.0.clone(),
+            pid: info.pid,
+            tty: info.tty,
+            end: None,
+        };
+        let made = self.adopt(meta, dir);
+        if made.is_err() {
+            let _ = self.tmux.kill(&info.pane);
+        }
+        made
+    }
+
+    /// The command that reads a pane's output into the logs in `dir`; tmux adds the pane's terminal.
+    pub(super) fn tap_words(&self, dir: &SessionDir) -> Vec<String> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        vec![text(&self.settings.binary), "tap".into(), text(&dir.path), self.settings.log_limit.to_string()]
+    }
+
+    fn adopt(&self, meta: Meta, dir: &SessionDir) -> Result<Arc<Session>, Error> {
+        meta.write(&dir.meta())?;
+        let mut state = fresh_state(&meta, dir)?;
+        state.record_to(Records::open(&dir.regions())?);
+        let session = Arc::new(session(meta, dir.clone(), state));
+        self.list().insert(session.name.clone(), session.clone());
+        self.follow(&session);
+        Ok(session)
+    }
+
+    fn name(&self, request: &Request) -> Result<String, Error> {
+        let Some(name) = &request.name else {
+            let free = |name: &String| !self.list().contains_key(name) && !self.layout.session(name).path.exists();
+            // There are at most as many names as sessions and folders, so one is free.
+            return Ok((1u32..).map(|n| format!("t{n}")).find(free).unwrap_or_default());
+        };
+        if !valid_name(name) {
+            return Err(Error::Refused(format!(
+                "{name:?} cannot be a session's name: use 1 to {NAME_MOST} letters, digits, _ and -, not beginning with -"
+            )));
+        }
+        let session = self.list().get(name).cloned();
+        if session.is_some_and(|session| session.state().ending.is_none()) {
+            return Err(Error::Refused(format!("session {name:?} is open already: use it, or choose another name")));
+        }
+        Ok(name.clone())
+    }
+
+    /// Moves the logs of an ended session of this name to NAME.1, NAME.2, ...
+    fn archive(&self, name: &str) -> Result<(), Error> {
+        let old = self.layout.session(name).path;
+        if let Some(session) = self.list().get(name).cloned() {
+            // An exited pane that still shows its last screen has the name in tmux too.
+            self.tmux.kill(&session.pane)?;
+            if let Some(follower) = &self.follower {
+                follower.forget(&session);
+            }
+        }
+        self.list().remove(name);
+        if old.exists() {
+            let free = |path: &PathBuf| !path.exists();
+            let new = (1u32..).map(|n| self.layout.sessions().join(format!("{name}.{n}"))).find(free).unwrap_or_default();
+            std::fs::rename(&old, &new).map_err(|error| Error::Io(format!("cannot move {} to {}", old.display(), new.display()), error))?;
+        }
+        Ok(())
+    }
+
+    fn program(&self, request: &Request, nonce: &str, cwd: &Path) -> Result<Program, Error> {
+        let command = request.command.as_deref().map_or("bash", str::trim);
+        if command.is_empty() {
+            return Err(Error::Refused("command is empty: leave it out for a bash, or name a program".into()));
+        }
+        let path = request.env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+        let path = path.or_else(|| std::env::var("PATH").ok()).unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+        if let Some(shell) = integrated_shell(command) {
+            if find_program(shell.name(), &path, cwd).is_none() {
+                return Err(Error::Refused(format!("{} is not installed (not on the PATH)", shell.name())));
+            }
+            let launch = files::launch(shell, &self.shell_files()?, nonce);
+            return Ok(Program { argv: launch.argv, env: launch.env, integrated: Some(shell.name()), shown: command.to_string() });
+        }
+        let argv = match plain_words(command) {
+            Some(words) => {
+                if find_program(&words[0], &path, cwd).is_none() {
+                    return Err(Error::Refused(format!("{:?} was not found on the PATH, or is not executable; nothing was started", words[0])));
+                }
+                words
+            }
+            None => vec!["/bin/sh".into(), "-c".into(), command.to_string()],
+        };
+        Ok(Program { argv, env: Vec::new(), integrated: None, shown: command.to_string() })
+    }
+
+    /// The folder with the integration's files, written once per server.
+    fn shell_files(&self) -> Result<PathBuf, Error> {
+        static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+        let dir = self.layout.shell();
+        let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if !written.contains(&dir) || !dir.exists() {
+            dir::private(&dir)?;
+            files::write(&dir).map_err(|error| Error::Refused(error.to_string()))?;
+            written.push(dir.clone());
+        }
+        Ok(dir)
+    }
+}
+
+pub(super) fn fresh_state(meta: &Meta, dir: &SessionDir) -> Result<State, Error> {
+    let own = match &meta.prompt_pattern {
+        Some(pattern) => Some(Regex::new(pattern).map_err(|error| Error::Refused(format!("prompt_pattern: {error}")))?),
+        None => None,
+    };
+    let version = Version::parse(&meta.tmux_version);
+    let term = Terminal::new(Options {
+        cols: meta.cols,
+        rows: meta.rows,
+        rules: width::Rules::for_tmux(version.major, version.minor),
+        nonce: Some(meta.nonce.clone()),
+        // A window that a person may enlarge pulls history back: so many rows are kept revisable.
+        hold_back: if meta.fixed_size { 0 } else { 64 },
+    });
+    Ok(State::new(term, TextLog::create(&dir.text())?, Log::new(dir), Prompts::new(own)))
+}
+
+pub(super) fn session(meta: Meta, dir: SessionDir, state: State) -> Session {
+    let pane = PaneId(meta.pane.clone());
+    Session { name: meta.name.clone(), dir, pane, meta, state: std::sync::Mutex::new(state) }
+}
+
+fn folder(request: &Request) -> Result<PathBuf, Error> {
+    let home = || std::env::var_os("HOME").map(PathBuf::from).or_else(|| Some(passwd::me()?.home)).filter(|home| home.is_dir());
+    let Some(cwd) = &request.cwd else {
+        return Ok(std::env::current_dir().ok().or_else(home).unwrap_or_else(|| "/".into()));
+    };
+    let cwd = match cwd.strip_prefix("~") {
+        Ok(rest) => home().unwrap_or_else(|| "/".into()).join(rest),
+        Err(_) => cwd.clone(),
+    };
+    // tmux silently starts elsewhere when the folder is missing.
+    match std::fs::read_dir(&cwd) {
+        _ if !cwd.is_absolute() => Err(Error::Refused(format!("cwd {:?} is not absolute: begin with / or ~", cwd.display().to_string()))),
+        Ok(_) => Ok(cwd),
+        Err(error) => Err(Error::Refused(format!("cwd {} cannot be entered: {error}; nothing was started", cwd.display()))),
+    }
+}
+
+/// `bash`, `zsh` or `fish`, as a path or with -i or -l only: those get the integration.
+fn integrated_shell(command: &str) -> Option<Shell> {
+    let mut words = command.split_whitespace();
+    let name = words.next()?.rsplit('/').next()?;
+    let shell = [Shell::Bash, Shell::Zsh, Shell::Fish].into_iter().find(|shell| shell.name() == name)?;
+    words.all(|word| matches!(word, "-i" | "-l" | "-il" | "-li" | "--login")).then_some(shell)
+}
+
+/// The words of a command that needs no shell to be read.
+fn plain_words(command: &str) -> Option<Vec<String>> {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=@,+% ".contains(c);
+    let words: Vec<String> = command.split_whitespace().map(String::from).collect();
+    (command.chars().all(plain) && !words.first()?.contains('=')).then_some(words)
+}
+
+/// As the launcher's exec will look it up: a name with a slash is a path, from `cwd`; else the first executable file on `path`.
+pub fn find_program(name: &str, path: &str, cwd: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let executable = |file: &PathBuf| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+    if name.contains('/') {
+        return Some(cwd.join(name)).filter(executable);
+    }
+    std::env::split_paths(path).map(|dir| dir.join(name)).find(executable)
+}
+
+/// Bounds how long the creator waits for a first prompt; past it the session is given as it is.
+pub fn first_prompt_deadline() -> Instant {
+    Instant::now() + std::time::Duration::from_secs(5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for good in ["t1", "build-2", "a_B"] {
+            assert!(valid_name(good), "{good}");
+        }
+        for bad in ["", "a.b", "a:b", "a b", "-x", "é", "a/b", "x\n", &"x".repeat(65)] {
+            assert!(!valid_name(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn only_bare_shells_are_integrated() {
+        assert_eq!(integrated_shell("bash"), Some(Shell::Bash));
+        assert_eq!(integrated_shell("/usr/bin/zsh -l"), Some(Shell::Zsh));
+        assert_eq!(integrated_shell("bash --norc"), None);
+        assert_eq!(integrated_shell("zsh -f"), None);
+        assert_eq!(integrated_shell("fish -N"), None);
+        assert_eq!(integrated_shell("bashful"), None);
+    }
+
+    #[test]
+    fn commands_that_need_a_shell() {
+        assert_eq!(plain_words("python3 -i x.py"), Some(vec!["python3".into(), "-i".into(), "x.py".into()]));
+        for shell in ["a; b", "A=1 b", "echo $X", "a | b", "a 'b'", "cd x && y"] {
+            assert_eq!(plain_words(shell), None, "{shell}");
+        }
+    }
+}

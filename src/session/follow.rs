@@ -1,0 +1,172 @@
+//! The follower: one thread that takes in every session's new output and wakes whoever waits for it.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use super::Session;
+use crate::sys::fd::Bell;
+use crate::sys::inotify::{Inotify, Watch};
+use crate::sys::pidfd::PidFd;
+use crate::sys::poll::{Interest, poll};
+
+/// How often logs are looked at where inotify has failed (the user's instances are used up): no one waits longer than 20 ms for output.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+enum Order {
+    Follow(Arc<Session>),
+    Forget(Arc<Session>),
+    Stop,
+}
+
+/// The thread's handle: dropping it ends the thread.
+#[derive(Debug)]
+pub struct Follower {
+    orders: Sender<Order>,
+    bell: Arc<Bell>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Follower {
+    /// `ended` gets every session whose program's process has ended.
+    pub fn start(ended: Sender<Arc<Session>>) -> io::Result<Follower> {
+        let (orders, receiver) = unbounded();
+        let bell = Arc::new(Bell::new()?);
+        let mut follow = Follow { inotify: Inotify::new().ok(), sessions: HashMap::new(), unwatched: Vec::new(), pids: Vec::new(), ended };
+        let rung = bell.clone();
+        let thread = std::thread::Builder::new().name("follow".into()).spawn(move || follow.run(&receiver, &rung))?;
+        Ok(Follower { orders, bell, thread: Some(thread) })
+    }
+
+    /// Follows the session's log and its process from now on. What is there already is taken in at once.
+    pub fn follow(&self, session: &Arc<Session>) {
+        self.order(Order::Follow(session.clone()));
+    }
+
+    pub fn forget(&self, session: &Arc<Session>) {
+        self.order(Order::Forget(session.clone()));
+    }
+
+    fn order(&self, order: Order) {
+        // The thread ends only with this handle.
+        let _ = self.orders.send(order);
+        self.bell.ring();
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.order(Order::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Follow {
+    inotify: Option<Inotify>,
+    sessions: HashMap<Watch, (Watch, Arc<Session>)>,
+    /// Sessions that inotify could not watch.
+    unwatched: Vec<Arc<Session>>,
+    pids: Vec<(PidFd, Arc<Session>)>,
+    ended: Sender<Arc<Session>>,
+}
+
+impl Follow {
+    fn run(&mut self, orders: &Receiver<Order>, bell: &Bell) {
+        loop {
+            let deadline = (!self.unwatched.is_empty()).then(|| Instant::now() + LOOK_EVERY);
+            let mut fds = vec![(bell.as_fd(), Interest::Read)];
+            fds.extend(self.pids.iter().map(|(fd, _)| (fd.as_fd(), Interest::Read)));
+            fds.extend(self.inotify.as_ref().map(|inotify| (inotify.as_fd(), Interest::Read)));
+            let Ok(ready) = poll(&fds, deadline) else { return };
+            let ends: Vec<usize> = (0..self.pids.len()).filter(|at| ready[at + 1]).collect();
+            for at in ends.into_iter().rev() {
+                let (_, session) = self.pids.swap_remove(at);
+                let _ = self.ended.send(session);
+            }
+            self.take_in();
+            if ready[0] {
+                bell.clear();
+                while let Ok(order) = orders.try_recv() {
+                    match order {
+                        Order::Follow(session) => self.add(session),
+                        Order::Forget(session) => self.remove(&session),
+                        Order::Stop => return,
+                    }
+                }
+            }
+        }
+    }
+
+    fn take_in(&mut self) {
+        let mut due: Vec<Arc<Session>> = self.unwatched.clone();
+        if let Some(inotify) = &self.inotify {
+            match inotify.changed() {
+                // Events were lost: any log may have grown.
+                Ok((_, true)) => due.extend(self.sessions.values().map(|(_, session)| session.clone())),
+                Ok((watches, false)) => {
+                    due.extend(watches.iter().filter_map(|watch| Some(self.sessions.get(watch)?.1.clone())));
+                }
+                Err(_) => {
+                    self.inotify = None;
+                    self.unwatched.extend(self.sessions.drain().map(|(_, (_, session))| session));
+                }
+            }
+        }
+        due.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        for session in due {
+            drain(&session);
+        }
+    }
+
+    fn add(&mut self, session: Arc<Session>) {
+        let watched = [session.dir.raw(), session.dir.times()].map(|path| self.inotify.as_ref().and_then(|inotify| inotify.watch(&path).ok()));
+        match watched {
+            [Some(raw), Some(times)] => {
+                self.sessions.insert(raw, (times, session.clone()));
+                self.sessions.insert(times, (raw, session.clone()));
+            }
+            _ => self.unwatched.push(session.clone()),
+        }
+        match PidFd::open(session.meta.pid) {
+            Ok(fd) => self.pids.push((fd, session.clone())),
+            // It has ended already.
+            Err(_) => drop(self.ended.send(session.clone())),
+        }
+        drain(&session);
+    }
+
+    fn remove(&mut self, session: &Arc<Session>) {
+        self.unwatched.retain(|other| !Arc::ptr_eq(other, session));
+        self.pids.retain(|(_, other)| !Arc::ptr_eq(other, session));
+        let inotify = &self.inotify;
+        self.sessions.retain(|watch, (_, other)| {
+            let gone = Arc::ptr_eq(other, session);
+            if let Some(inotify) = inotify.as_ref().filter(|_| gone) {
+                inotify.unwatch(*watch);
+            }
+            !gone
+        });
+    }
+}
+
+/// Takes in all there is. The lock is let go between chunks, so that a flood does not keep others from looking.
+pub(super) fn drain(session: &Session) {
+    loop {
+        let mut state = session.state();
+        match state.follow(false) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                state.trouble.get_or_insert_with(|| error.to_string());
+                return;
+            }
+        }
+    }
+}

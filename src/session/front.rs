@@ -1,0 +1,79 @@
+//! What is in front in a session now: a shell's prompt, a program's, a question, or work.
+
+use super::Session;
+use super::meta::Ending;
+use super::registry::Sessions;
+use crate::proc::{Pid, Verdict, View, WaitsBy};
+
+/// What a typed line would reach.
+#[derive(Clone, Debug)]
+pub enum Front {
+    /// A shell with markers, at its prompt. `typed`: what stands on its line, not submitted.
+    Shell { typed: String, continuation: bool },
+    /// A program, or a shell without markers, at a prompt that is known.
+    Prompt { program: &'static str, line: String, view: View },
+    /// Something waits for input, at a line that no known prompt matches.
+    Waiting { line: String, view: View },
+    /// A program has the whole screen.
+    Fullscreen { view: View },
+    /// The job in front works, or is stopped.
+    Working { view: View },
+    /// Nobody can tell: the far side of an ssh, a process that cannot be looked at.
+    Unclear { line: String, view: View },
+    Over(Ending),
+}
+
+impl Front {
+    /// The job in front, in words for people.
+    pub fn name(&self) -> String {
+        let view = match self {
+            Front::Shell { .. } => return "the shell".into(),
+            Front::Over(_) => return "nothing".into(),
+            Front::Prompt { view, .. }
+            | Front::Waiting { view, .. }
+            | Front::Fullscreen { view }
+            | Front::Working { view }
+            | Front::Unclear { view, .. } => view,
+        };
+        let job = view.foreground.as_ref().and_then(|job| job.leader.as_ref());
+        view.process.as_ref().or(job).map_or_else(|| "a program".into(), |process| process.name.clone())
+    }
+}
+
+/// The kernel's word is enough: a read of whole lines that nothing hedges.
+pub fn certain(view: &View) -> bool {
+    view.verdict == Verdict::Waiting && !view.hedged && view.canonical && view.waits_by == Some(WaitsBy::Read)
+}
+
+impl Sessions {
+    /// Looks at the log's state first and asks /proc only when no shell's marker has settled it.
+    pub fn front(&self, session: &Session) -> Front {
+        let (line, fullscreen, prompts) = {
+            let state = session.state();
+            if let Some(ending) = state.ending {
+                return Front::Over(ending);
+            }
+            if let Some(prompt) = state.regions.prompt() {
+                let typed = state.term.text_from(prompt.typed).trim().to_string();
+                return Front::Shell { typed, continuation: prompt.continuation };
+            }
+            (state.term.cursor_line(), state.term.fullscreen(), state.prompts.clone())
+        };
+        let view = self.proc.look(Pid(session.meta.pid), std::path::Path::new(&session.meta.tty));
+        let program = prompts.matches(&line);
+        match view.verdict {
+            Verdict::Waiting if !view.is_waiting() => Front::Working { view },
+            Verdict::Waiting if fullscreen => Front::Fullscreen { view },
+            Verdict::Waiting => match program {
+                Some(program) if !view.secret => Front::Prompt { program, line, view },
+                _ => Front::Waiting { line, view },
+            },
+            Verdict::Remote | Verdict::Unknown => match program {
+                _ if fullscreen => Front::Fullscreen { view },
+                Some(program) => Front::Prompt { program, line, view },
+                None => Front::Unclear { line, view },
+            },
+            Verdict::Working | Verdict::Stopped | Verdict::Gone => Front::Working { view },
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Reading raw.log and times.log as they grow.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::store::layout::SessionDir;
+use crate::store::times::{Time, TimeLines};
+use crate::store::{Error, present};
+
+/// How much is read, and fed to the terminal under one lock, at a time: 256 KiB are parsed in about a millisecond.
+const CHUNK: usize = 256 * 1024;
+
+/// Both logs, read from where the last read ended. The tap may not have made them yet.
+#[derive(Debug)]
+pub struct Log {
+    dir: SessionDir,
+    raw: Option<File>,
+    times: Option<File>,
+    lines: TimeLines,
+    buffer: Vec<u8>,
+    /// Records that wait for their bytes, oldest first.
+    pub pending: VecDeque<Time>,
+    /// Bytes of raw.log read so far.
+    pub offset: u64,
+}
+
+impl Log {
+    pub fn new(dir: &SessionDir) -> Log {
+        Log {
+            dir: dir.clone(),
+            raw: None,
+            times: None,
+            lines: TimeLines::default(),
+            buffer: Vec::new(),
+            pending: VecDeque::new(),
+            offset: 0,
+        }
+    }
+
+    /// The next bytes, at most a chunk, and the records up to their end. Empty: nothing more now.
+    pub fn read(&mut self) -> Result<Vec<u8>, Error> {
+        let mut bytes = std::mem::take(&mut self.buffer);
+        bytes.resize(CHUNK, 0);
+        let count = read(&mut self.raw, &self.dir.raw(), &mut bytes)?;
+        bytes.truncate(count);
+        self.offset += count as u64;
+        // After the bytes: a record is written before the bytes that follow it.
+        let mut dates = [0; 4096];
+        loop {
+            let count = read(&mut self.times, &self.dir.times(), &mut dates)?;
+            if count == 0 {
+                return Ok(bytes);
+            }
+            self.lines.push(&dates[..count], &mut self.pending);
+        }
+    }
+
+    /// Gives a read's buffer back for the next.
+    pub fn reuse(&mut self, bytes: Vec<u8>) {
+        self.buffer = bytes;
+    }
+}
+
+fn read(file: &mut Option<File>, path: &Path, buffer: &mut [u8]) -> Result<usize, Error> {
+    if file.is_none() {
+        *file = present(File::open(path)).map_err(Error::at("read", path))?;
+    }
+    match file {
+        Some(file) => file.read(buffer).map_err(Error::at("read", path)),
+        None => Ok(0),
+    }
+}

@@ -1,0 +1,64 @@
+//! A session's life: made, followed, typed into, waited for, read, ended, picked up again.
+//!
+//! Must not know tools, replies or MCP.
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod create;
+pub mod ends;
+pub mod environment;
+pub mod error;
+pub mod follow;
+pub mod front;
+pub mod log;
+pub mod meta;
+pub mod prompts;
+pub mod recovery;
+pub mod regions;
+pub mod registry;
+pub mod snapshot;
+pub mod state;
+pub mod typing;
+pub mod watch;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use error::Error;
+pub use meta::{Ending, How, Meta};
+pub use regions::{Region, RegionId};
+pub use registry::Sessions;
+pub use snapshot::Snapshot;
+pub use state::State;
+
+use crate::store::layout::SessionDir;
+use crate::tmux::PaneId;
+
+/// One terminal.
+#[derive(Debug)]
+pub struct Session {
+    pub name: String,
+    pub dir: SessionDir,
+    /// As it was made; what changes is in `state`.
+    pub meta: Meta,
+    pub pane: PaneId,
+    state: Mutex<State>,
+}
+
+impl Session {
+    /// The state, for a short look: no I/O but the log's own happens under this lock, and no wait.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        // A panic under the lock was in one event's handling; the state is still the best there is.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The words that attach a person.
+    pub fn attach(&self, tmux: &crate::tmux::Tmux) -> Vec<String> {
+        tmux.attach_argv(&self.name)
+    }
+}
+
+/// Milliseconds since the epoch, for what is written down and shown; waits use a monotonic clock.
+pub fn now_ms() -> u64 {
+    use std::time::{SystemTime, UNIX_EPOCH};
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

@@ -1,0 +1,509 @@
+//! Regions: what one command, or one line given to a program, printed. Made from the shells' markers and from what is typed.
+//!
+//! Must not know files or threads: it is fed events in log order and answers questions, so a replay of the log gives the same.
+
+use serde::{Deserialize, Serialize};
+
+use crate::term::{MarkId, Marker, MarkerKind, Position, Terminal};
+
+/// A region's number: 1, 2, ... in log order.
+pub type RegionId = u32;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A shell's command, by its markers.
+    Command,
+    /// A line given to a program (or to a shell without markers).
+    Input,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Running,
+    Done,
+    /// It ended, but how is not known: its shell was replaced, was left, or dropped our hook.
+    Lost,
+}
+
+/// Where a region begins or ends in the cooked log. A live place moves with its row until the row is final.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Live(MarkId),
+    At(Position),
+}
+
+#[derive(Clone, Debug)]
+pub struct Region {
+    pub id: RegionId,
+    pub kind: Kind,
+    /// The command line, or the prompt and the line given at it.
+    pub label: String,
+    /// The agent that typed it; `None`: a person, or nobody that we know.
+    pub who: Option<String>,
+    /// Milliseconds since the epoch.
+    pub started: u64,
+    pub ended: Option<u64>,
+    /// Offsets in raw.log: the first byte of output, and the first byte after it.
+    pub start_offset: u64,
+    pub end_offset: Option<u64>,
+    pub start: Place,
+    pub end: Option<Place>,
+    pub status: Status,
+    pub exit: Option<i32>,
+    /// Every stage's status of a pipeline, first to last; empty when unknown or of one stage.
+    pub pipestatus: Vec<i32>,
+    /// The shell that ran it.
+    pub pid: Option<u32>,
+}
+
+/// A region as regions.jsonl holds it: one line when it opens, one when it closes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    pub id: RegionId,
+    pub kind: Kind,
+    pub label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+    pub start: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
+    pub started: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<u64>,
+    pub status: Status,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pipestatus: Vec<i32>,
+}
+
+impl Region {
+    pub fn record(&self) -> Record {
+        Record {
+            id: self.id,
+            kind: self.kind,
+            label: self.label.clone(),
+            who: self.who.clone(),
+            start: self.start_offset,
+            end: self.end_offset,
+            started: self.started,
+            ended: self.ended,
+            status: self.status,
+            exit: self.exit,
+            pipestatus: self.pipestatus.clone(),
+        }
+    }
+
+    pub fn running(&self) -> bool {
+        self.status == Status::Running
+    }
+}
+
+/// A moment in the log: what the tracker is told with every event.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub offset: u64,
+    pub ms: u64,
+}
+
+/// A shell whose markers we have seen, innermost last.
+#[derive(Debug)]
+struct Shell {
+    pid: u32,
+    host: Option<String>,
+    user: Option<String>,
+    cwd: Option<String>,
+    state: At,
+}
+
+#[derive(Debug)]
+enum At {
+    /// It has said hello and prints no prompt yet, or is between a command's end and its prompt.
+    Between,
+    /// At its prompt. Each segment is a stretch of typed text: from a B to the start of the next continuation prompt.
+    Prompt { segments: Vec<Segment>, open: Option<MarkId>, continuation: bool, drawn: u64 },
+    Running(RegionId),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    from: MarkId,
+    to: Option<MarkId>,
+}
+
+/// A prompt that a shell with markers waits at.
+#[derive(Clone, Copy, Debug)]
+pub struct AtPrompt {
+    /// Where the line that is being typed begins.
+    pub typed: MarkId,
+    /// The shell wants the rest of an unfinished command.
+    pub continuation: bool,
+    /// The raw offset of the marker that ended this prompt's last drawing.
+    pub drawn: u64,
+}
+
+/// How a region ends.
+#[derive(Clone, Debug, Default)]
+pub struct End {
+    pub status: Option<Status>,
+    pub exit: Option<i32>,
+    pub pipestatus: Vec<i32>,
+}
+
+/// The regions of one session, and what its shells are doing.
+#[derive(Debug, Default)]
+pub struct Regions {
+    list: Vec<Region>,
+    shells: Vec<Shell>,
+    /// Ids from here on may still have live places.
+    unsettled: Vec<RegionId>,
+    /// The line given to a program whose answer is not over yet.
+    input: Option<RegionId>,
+    /// Whose line the next command is.
+    pub expected: Option<String>,
+    /// A shell with markers has been seen.
+    pub integrated: bool,
+    /// The last command end that belonged to no command (a syntax error): its offset and status.
+    pub idle_status: Option<(u64, i32)>,
+    /// Regions that opened or closed since the caller last took them.
+    changed: Vec<RegionId>,
+}
+
+impl Regions {
+    pub fn all(&self) -> &[Region] {
+        &self.list
+    }
+
+    pub fn get(&self, id: RegionId) -> Option<&Region> {
+        self.list.get((id as usize).checked_sub(1)?)
+    }
+
+    pub fn last_id(&self) -> RegionId {
+        self.list.len() as RegionId
+    }
+
+    pub fn take_changed(&mut self) -> Vec<RegionId> {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// The innermost command that runs.
+    pub fn running(&self) -> Option<&Region> {
+        self.shells.iter().rev().find_map(|shell| match shell.state {
+            At::Running(id) => self.get(id),
+            _ => None,
+        })
+    }
+
+    /// The line given to a program whose answer is not over yet.
+    pub fn open_input(&self) -> Option<&Region> {
+        self.get(self.input?)
+    }
+
+    /// The prompt of the innermost shell, when it waits at one.
+    pub fn prompt(&self) -> Option<AtPrompt> {
+        match &self.shells.last()?.state {
+            At::Prompt { segments, open: None, continuation, drawn } => {
+                Some(AtPrompt { typed: segments.last()?.from, continuation: *continuation, drawn: *drawn })
+            }
+            _ => None,
+        }
+    }
+
+    /// Host, user and folder that the innermost shell's prompt named.
+    pub fn whereabouts(&self) -> Option<(Option<&str>, Option<&str>, Option<&str>)> {
+        let shell = self.shells.last()?;
+        Some((shell.host.as_deref(), shell.user.as_deref(), shell.cwd.as_deref()))
+    }
+
+    /// Shells with markers that are nested now; 0 in a session without.
+    pub fn depth(&self) -> usize {
+        self.shells.len()
+    }
+
+    /// Takes a marker that stood at `mark` in the log.
+    pub fn marker(&mut self, term: &mut Terminal, marker: Marker, mark: MarkId, at: Moment) {
+        let Some(pid) = marker.pid else {
+            term.release(mark);
+            return;
+        };
+        self.integrated = true;
+        match marker.kind {
+            MarkerKind::Hello { .. } => {
+                self.hello(term, pid, &marker, at);
+                term.release(mark);
+            }
+            MarkerKind::PromptStart => self.prompt_start(term, pid, &marker, mark, at),
+            MarkerKind::Continuation => self.continuation(term, pid, mark),
+            MarkerKind::PromptEnd => self.prompt_end(term, pid, mark, at),
+            MarkerKind::OutputStart => self.output_start(term, pid, mark, at),
+            MarkerKind::Done { status, pipestatus } => self.done(term, pid, status, pipestatus, mark, at),
+            _ => term.release(mark),
+        }
+    }
+
+    fn position(&self, pid: u32, host: Option<&String>) -> Option<usize> {
+        // Only A names the host; a shell on another machine may have the same process id.
+        self.shells.iter().rposition(|shell| {
+            shell.pid == pid && (host.is_none() || shell.host.is_none() || shell.host.as_ref() == host)
+        })
+    }
+
+    /// A shell starts. One with the same process id was replaced by it (exec): what it ran has ended, how is unknown.
+    fn hello(&mut self, term: &mut Terminal, pid: u32, marker: &Marker, at: Moment) {
+        if let Some(index) = self.position(pid, marker.host.as_ref()) {
+            self.leave(term, index, at);
+        }
+        self.shells.push(Shell {
+            pid,
+            host: marker.host.clone(),
+            user: marker.user.clone(),
+            cwd: marker.cwd.clone(),
+            state: At::Between,
+        });
+    }
+
+    /// Forgets the shells from `index` on; what they ran is lost.
+    fn leave(&mut self, term: &mut Terminal, index: usize, at: Moment) {
+        for shell in self.shells.split_off(index) {
+            match shell.state {
+                At::Running(id) => {
+                    let mark = term.mark();
+                    self.close(term, id, mark, at, End { status: Some(Status::Lost), ..End::default() });
+                }
+                state => release(term, state),
+            }
+        }
+    }
+
+    fn prompt_start(&mut self, term: &mut Terminal, pid: u32, marker: &Marker, mark: MarkId, at: Moment) {
+        let index = match self.position(pid, marker.host.as_ref()) {
+            Some(index) => {
+                self.leave(term, index + 1, at);
+                index
+            }
+            None => {
+                self.shells.push(Shell { pid, host: None, user: None, cwd: None, state: At::Between });
+                self.shells.len() - 1
+            }
+        };
+        let shell = &mut self.shells[index];
+        for (own, named) in [(&mut shell.host, &marker.host), (&mut shell.user, &marker.user), (&mut shell.cwd, &marker.cwd)] {
+            if named.is_some() {
+                own.clone_from(named);
+            }
+        }
+        let new = At::Prompt { segments: Vec::new(), open: Some(mark), continuation: false, drawn: at.offset };
+        match std::mem::replace(&mut shell.state, new) {
+            // No D came for it: the user's own hook has replaced ours.
+            At::Running(id) => {
+                let end = term.mark();
+                self.close(term, id, end, at, End { status: Some(Status::Lost), ..End::default() });
+            }
+            state => release(term, state),
+        }
+    }
+
+    fn continuation(&mut self, term: &mut Terminal, pid: u32, mark: MarkId) {
+        let index = self.position(pid, None);
+        match index.map(|index| &mut self.shells[index].state) {
+            Some(At::Prompt { segments, open, continuation, .. }) => {
+                if let Some(last) = segments.last_mut() {
+                    // A redraw of the same continuation prompt replaces the earlier one.
+                    if open.is_none() && last.to.is_none() {
+                        last.to = Some(mark);
+                        *open = Some(term.mark());
+                        *continuation = true;
+                        return;
+                    }
+                }
+                *continuation = true;
+                term.release(mark);
+            }
+            _ => term.release(mark),
+        }
+    }
+
+    fn prompt_end(&mut self, term: &mut Terminal, pid: u32, mark: MarkId, at: Moment) {
+        let index = self.position(pid, None);
+        match index.map(|index| &mut self.shells[index].state) {
+            Some(At::Prompt { segments, open, drawn, .. }) => {
+                *drawn = at.offset;
+                match open.take() {
+                Some(start) => {
+                    term.release(start);
+                    segments.push(Segment { from: mark, to: None });
+                }
+                // A redraw without an A or S: the last before C wins.
+                None => match segments.last_mut() {
+                    Some(last) => term.release(std::mem::replace(&mut last.from, mark)),
+                    None => segments.push(Segment { from: mark, to: None }),
+                },
+                }
+            }
+            _ => term.release(mark),
+        }
+    }
+
+    fn output_start(&mut self, term: &mut Terminal, pid: u32, mark: MarkId, at: Moment) {
+        let Some(index) = self.position(pid, None) else {
+            // A shell whose prompt we have not seen: markers were cut off. Its command is one all the same.
+            self.shells.push(Shell { pid, host: None, user: None, cwd: None, state: At::Between });
+            let id = self.open(Kind::Command, String::new(), Some(pid), mark, at);
+            if let Some(shell) = self.shells.last_mut() {
+                shell.state = At::Running(id);
+            }
+            return;
+        };
+        self.leave(term, index + 1, at);
+        match std::mem::replace(&mut self.shells[index].state, At::Between) {
+            // C C D is one block: several lines of one paste.
+            At::Running(id) => {
+                term.release(mark);
+                self.shells[index].state = At::Running(id);
+            }
+            state => {
+                let label = label(term, &state, mark);
+                release(term, state);
+                let id = self.open(Kind::Command, label, Some(pid), mark, at);
+                self.shells[index].state = At::Running(id);
+            }
+        }
+    }
+
+    fn done(&mut self, term: &mut Terminal, pid: u32, status: Option<i32>, pipestatus: Vec<i32>, mark: MarkId, at: Moment) {
+        let Some(index) = self.position(pid, None) else { return term.release(mark) };
+        match self.shells[index].state {
+            At::Running(id) => {
+                self.leave(term, index + 1, at);
+                self.shells[index].state = At::Between;
+                let pipestatus = if pipestatus.len() > 1 { pipestatus } else { Vec::new() };
+                self.close(term, id, mark, at, End { status: None, exit: status, pipestatus });
+            }
+            // An empty line, Ctrl-C at the prompt, a syntax error.
+            _ => {
+                self.idle_status = status.map(|status| (at.offset, status));
+                term.release(mark);
+            }
+        }
+    }
+
+    fn open(&mut self, kind: Kind, label: String, pid: Option<u32>, mark: MarkId, at: Moment) -> RegionId {
+        let id = self.last_id() + 1;
+        self.list.push(Region {
+            id,
+            kind,
+            label,
+            who: self.expected.take(),
+            started: at.ms,
+            ended: None,
+            start_offset: at.offset,
+            end_offset: None,
+            start: Place::Live(mark),
+            end: None,
+            status: Status::Running,
+            exit: None,
+            pipestatus: Vec::new(),
+            pid,
+        });
+        self.unsettled.push(id);
+        self.changed.push(id);
+        id
+    }
+
+    /// A line was given to a program: its answer begins at `mark`.
+    pub fn input(&mut self, term: &mut Terminal, label: String, who: Option<String>, mark: MarkId, at: Moment) -> RegionId {
+        if let Some(id) = self.open_input().map(|region| region.id) {
+            let end = term.mark();
+            self.close(term, id, end, at, End::default());
+        }
+        self.expected = who;
+        let id = self.open(Kind::Input, label, None, mark, at);
+        self.input = Some(id);
+        id
+    }
+
+    /// Ends a region at `mark`. One that has ended stays as it is.
+    pub fn close(&mut self, term: &mut Terminal, id: RegionId, mark: MarkId, at: Moment, end: End) {
+        // An input region lies inside its program's command: it cannot outlast it.
+        if self.get(id).is_some_and(|region| region.kind == Kind::Command) {
+            if let Some(inner) = self.open_input().map(|region| region.id).filter(|&inner| inner > id) {
+                let inner_mark = term.mark();
+                self.close(term, inner, inner_mark, at, End::default());
+            }
+        }
+        let Some(region) = self.list.get_mut((id as usize).wrapping_sub(1)).filter(|region| region.running()) else {
+            return term.release(mark);
+        };
+        if self.input == Some(id) {
+            self.input = None;
+        }
+        region.end = Some(Place::Live(mark));
+        region.end_offset = Some(at.offset);
+        region.ended = Some(at.ms);
+        region.status = end.status.unwrap_or(Status::Done);
+        region.exit = end.exit;
+        region.pipestatus = end.pipestatus;
+        self.changed.push(id);
+    }
+
+    /// The session is over: nothing runs any more.
+    pub fn over(&mut self, term: &mut Terminal, at: Moment) {
+        self.leave(term, 0, at);
+        if let Some(id) = self.open_input().map(|region| region.id) {
+            let mark = term.mark();
+            self.close(term, id, mark, at, End { status: Some(Status::Lost), ..End::default() });
+        }
+    }
+
+    /// Replaces live places that can no longer move by their positions, and lets the marks go.
+    pub fn settle(&mut self, term: &mut Terminal) {
+        let last = term.final_lines();
+        self.unsettled.retain(|&id| {
+            let Some(region) = self.list.get_mut((id as usize).wrapping_sub(1)) else { return false };
+            let mut live = region.running();
+            for place in std::iter::once(&mut region.start).chain(region.end.as_mut()) {
+                if let Place::Live(mark) = *place {
+                    match term.locate(mark) {
+                        Some(position) if position.line < last => {
+                            term.release(mark);
+                            *place = Place::At(position);
+                        }
+                        _ => live = true,
+                    }
+                }
+            }
+            live
+        });
+    }
+
+    /// Where a region's output begins and ends now; a running one ends where the log does.
+    pub fn bounds(&self, term: &Terminal, region: &Region) -> (Position, Option<Position>) {
+        let resolve = |place: Place| match place {
+            Place::At(position) => position,
+            Place::Live(mark) => term.locate(mark).unwrap_or_default(),
+        };
+        (resolve(region.start), region.end.map(resolve))
+    }
+}
+
+/// The typed text of a prompt, read from the grid: what the shell showed, not what was sent.
+fn label(term: &Terminal, state: &At, end: MarkId) -> String {
+    let At::Prompt { segments, .. } = state else { return String::new() };
+    let texts = segments.iter().map(|segment| {
+        let text = term.text_between(segment.from, segment.to.unwrap_or(end));
+        text.trim_end().to_string()
+    });
+    texts.collect::<Vec<_>>().join("\n").trim().to_string()
+}
+
+fn release(term: &mut Terminal, state: At) {
+    if let At::Prompt { segments, open, .. } = state {
+        for segment in segments {
+            term.release(segment.from);
+            segment.to.into_iter().for_each(|to| term.release(to));
+        }
+        open.into_iter().for_each(|open| term.release(open));
+    }
+}

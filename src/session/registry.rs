@@ -1,0 +1,197 @@
+//! All sessions of this server, by name.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use super::follow::Follower;
+use super::meta::How;
+use super::{Error, Meta, Session, ends, recovery};
+use crate::proc::Proc;
+use crate::store::layout::Layout;
+use crate::store::lock::{Lock, Taken};
+use crate::store::{self, dir};
+use crate::sys::limits;
+use crate::tmux::{self, Tmux, Version, version};
+
+/// What the server was told at its start.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The state directory.
+    pub home: PathBuf,
+    /// This program, as panes call it again (tap, launch).
+    pub binary: PathBuf,
+    pub tmux: PathBuf,
+    pub tmux_socket: String,
+    /// Bytes of raw.log per session.
+    pub log_limit: u64,
+}
+
+/// More live sessions than this are refused: each is a process, a tap and two inotify watches.
+pub const LIVE_SESSIONS: usize = 200;
+
+#[derive(Debug)]
+pub struct Sessions {
+    pub settings: Settings,
+    pub layout: Layout,
+    pub tmux: Tmux,
+    pub version: Version,
+    pub proc: Proc,
+    /// The soft limit on descriptors that we were started with, and that programs get back.
+    pub descriptors: u64,
+    list: Mutex<BTreeMap<String, Arc<Session>>>,
+    /// Held while a session is being made, so that two calls cannot take one name.
+    pub(super) making: Mutex<()>,
+    pub(super) follower: Option<Follower>,
+    ends: Option<JoinHandle<()>>,
+    _lock: Lock,
+}
+
+impl Sessions {
+    /// Opens the state directory: takes its lock, starts following, picks up the sessions of an earlier server.
+    pub fn open(settings: Settings) -> Result<Sessions, Error> {
+        let layout = Layout::new(settings.home.clone());
+        dir::private(&layout.root)?;
+        dir::private(&layout.sessions())?;
+        let lock = Lock::take(&layout.lock()).map_err(|taken| match taken {
+            Taken::By(holder) => Error::Refused(format!(
+                "the state directory {} is in use by another paneglass server ({holder}); end that one, or give this one a PANEGLASS_HOME and a PANEGLASS_SOCKET of its own",
+                layout.root.display()
+            )),
+            Taken::Failed(error) => Error::Store(error),
+        })?;
+        let tmux = Tmux::new(settings.tmux.clone(), settings.tmux_socket.clone());
+        let version = Version::parse(&tmux.version_text()?);
+        if version < version::OLDEST {
+            return Err(Error::Refused(format!(
+                "{} is tmux {version}; {} or newer is needed (name another with PANEGLASS_TMUX)",
+                settings.tmux.display(),
+                version::OLDEST
+            )));
+        }
+        // At its descriptor limit a tmux server spins and hangs every client, and it inherits ours.
+        let descriptors = limits::descriptors().map(|(soft, _)| soft).unwrap_or(1024);
+        let _ = limits::set_descriptors(u64::MAX);
+        let (sender, receiver) = crossbeam_channel::unbounded();
+        let io = |error| Error::Io("cannot start a thread".into(), error);
+        let proc = Proc::new("/proc");
+        let follower = Follower::start(sender).map_err(io)?;
+        let ends = ends::start(tmux.clone(), proc.clone(), receiver).map_err(io)?;
+        let sessions = Sessions {
+            settings,
+            layout,
+            tmux,
+            version,
+            proc,
+            descriptors,
+            list: Mutex::default(),
+            making: Mutex::default(),
+            follower: Some(follower),
+            ends: Some(ends),
+            _lock: lock,
+        };
+        recovery::pick_up(&sessions)?;
+        Ok(sessions)
+    }
+
+    pub(super) fn list(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Session>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn follow(&self, session: &Arc<Session>) {
+        if let Some(follower) = &self.follower {
+            follower.follow(session);
+        }
+    }
+
+    /// Every session whose logs are there, live or not, by name.
+    pub fn all(&self) -> Vec<Arc<Session>> {
+        self.list().values().cloned().collect()
+    }
+
+    /// Names of sessions that live.
+    pub fn live_names(&self) -> Vec<String> {
+        self.all().iter().filter(|session| session.state().ending.is_none()).map(|session| session.name.clone()).collect()
+    }
+
+    /// A session by name, live or ended.
+    pub fn get(&self, name: &str) -> Result<Arc<Session>, Error> {
+        if let Some(session) = self.list().get(name) {
+            return Ok(session.clone());
+        }
+        let live = self.live_names();
+        let known = match live.as_slice() {
+            [] => "no session is open: `session_create` makes one".to_string(),
+            names => format!("open sessions: {}", names.join(", ")),
+        };
+        Err(Error::Refused(format!("there is no session {name:?}; {known}")))
+    }
+
+    /// The same, for what needs a living one.
+    pub fn get_live(&self, name: &str) -> Result<Arc<Session>, Error> {
+        let session = self.get(name)?;
+        let ending = session.state().ending;
+        match ending {
+            None => Ok(session),
+            Some(ending) => {
+                let how = match (ending.how, ending.status, ending.signal) {
+                    (How::Closed, ..) => "was closed".to_string(),
+                    (How::Gone, ..) => "is gone: its pane was removed from outside, or tmux ended".to_string(),
+                    (How::Exited, Some(status), _) => format!("is over: its program ended with exit status {status}"),
+                    (How::Exited, _, Some(signal)) => format!("is over: its program was ended by signal {signal}"),
+                    (How::Exited, ..) => "is over: its program ended".to_string(),
+                };
+                let live = self.live_names().join(", ");
+                let live = if live.is_empty() { "none is open".to_string() } else { format!("open sessions: {live}") };
+                Err(Error::Refused(format!("session {name:?} {how}; its log can still be read and searched; {live}")))
+            }
+        }
+    }
+
+    /// Ends the session's pane and what runs in it; its logs stay.
+    pub fn close(&self, session: &Arc<Session>) -> Result<(), Error> {
+        let watch = session.watch();
+        let ending = {
+            let mut state = session.state();
+            state.closing = true;
+            state.ending
+        };
+        self.tmux.kill(&session.pane)?;
+        if let Some(ending) = ending {
+            // Its program had ended; only the pane that showed its last screen goes.
+            session.end(super::Ending { how: How::Closed, ..ending });
+        } else {
+            let (_never, cancel) = crossbeam_channel::bounded(0);
+            let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+            while session.state().ending.is_none() && watch.wait(deadline, &cancel) == super::watch::Woken::Changed {}
+        }
+        if let Some(follower) = &self.follower {
+            follower.forget(session);
+        }
+        if session.meta.delete_logs_on_close {
+            let _ = store::present(std::fs::remove_dir_all(&session.dir.path));
+            self.list().remove(&session.name);
+        }
+        Ok(())
+    }
+
+    /// The panes of our tmux server, for what only tmux knows (size, people attached).
+    pub fn panes(&self) -> Result<Vec<tmux::Info>, Error> {
+        Ok(self.tmux.panes()?)
+    }
+
+    pub(super) fn meta_of(&self, name: &str) -> Result<Option<Meta>, store::Error> {
+        Meta::read(&self.layout.session(name).meta())
+    }
+}
+
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        // The follower holds the channel that the ends thread waits on.
+        self.follower = None;
+        if let Some(ends) = self.ends.take() {
+            let _ = ends.join();
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What a session is now: its terminal, its lines, its regions. Fed from the logs only, so that it comes out the same after a restart.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use super::agent::Agent;
+use super::log::Log;
+use super::meta::Ending;
+use super::now_ms;
+use super::prompts::Prompts;
+use super::regions::{Moment, Record, Regions};
+use super::watch::Watchers;
+use crate::store::records::Records;
+use crate::store::text::TextLog;
+use crate::store::times::{Time, What};
+use crate::store::{self};
+use crate::term::{Event, Output, Terminal};
+
+#[derive(Debug)]
+pub struct State {
+    pub term: Terminal,
+    pub regions: Regions,
+    pub prompts: Prompts,
+    /// None while it lives.
+    pub ending: Option<Ending>,
+    /// session_close has been called: the pane's going is our doing.
+    pub closing: bool,
+    /// The tap has written its last word: nothing will be added to the log.
+    pub complete: bool,
+    /// The process that writes the log.
+    pub tap: Option<u32>,
+    /// When bytes last arrived here.
+    pub last_output: Instant,
+    /// The same by the wall clock, as the log tells it.
+    pub last_output_ms: u64,
+    pub agents: BTreeMap<String, Agent>,
+    /// Who types now: agent, tool.
+    pub typist: Option<(String, &'static str)>,
+    pub watchers: Watchers,
+    pub(super) text: TextLog,
+    /// Why session.txt lacks lines, when it does.
+    pub trouble: Option<String>,
+    pub(super) log: Log,
+    records: Option<Records>,
+    output: Output,
+    /// Bytes fed to the terminal that are not in the log: lines that say what is missing.
+    added: u64,
+    /// Regions of an earlier server, to be found again while the log is fed: those still ahead, by offset.
+    pub(super) known: VecDeque<Record>,
+}
+
+impl State {
+    pub fn new(term: Terminal, text: TextLog, log: Log, prompts: Prompts) -> State {
+        State {
+            term,
+            regions: Regions::default(),
+            prompts,
+            ending: None,
+            closing: false,
+            complete: false,
+            tap: None,
+            last_output: Instant::now(),
+            last_output_ms: now_ms(),
+            agents: BTreeMap::new(),
+            typist: None,
+            watchers: Watchers::default(),
+            text,
+            trouble: None,
+            log,
+            records: None,
+            output: Output::default(),
+            added: 0,
+            known: VecDeque::new(),
+        }
+    }
+
+    /// From now on changes of regions are written down.
+    pub fn record_to(&mut self, records: Records) {
+        self.records = Some(records);
+    }
+
+    /// Bytes of raw.log that the state stands for.
+    pub fn offset(&self) -> u64 {
+        self.term.offset() - self.added
+    }
+
+    /// Now, as regions are dated.
+    pub fn moment(&self) -> Moment {
+        Moment { offset: self.offset(), ms: now_ms() }
+    }
+
+    /// Takes in what has been added to the logs, at most a chunk. True when there was something: call again.
+    /// `replay`: the bytes are of an earlier time, so regions are dated by the log.
+    pub fn follow(&mut self, replay: bool) -> Result<bool, store::Error> {
+        let bytes = self.log.read()?;
+        let mut rest = bytes.as_slice();
+        let had_records = self.apply_due(replay);
+        while !rest.is_empty() {
+            let until = self.log.pending.front().map_or(u64::MAX, |time| time.offset.saturating_sub(self.offset()));
+            let (part, after) = rest.split_at(rest.len().min(usize::try_from(until).unwrap_or(usize::MAX)));
+            self.feed(part, replay);
+            rest = after;
+            self.apply_due(replay);
+        }
+        let any = !bytes.is_empty();
+        if any {
+            self.last_output = Instant::now();
+            if !replay {
+                self.last_output_ms = now_ms();
+            }
+        }
+        self.log.reuse(bytes);
+        self.write_changes(replay);
+        if any || had_records {
+            self.watchers.notify();
+        }
+        Ok(any)
+    }
+
+    /// Applies the records whose place has come.
+    fn apply_due(&mut self, replay: bool) -> bool {
+        let mut any = false;
+        while self.log.pending.front().is_some_and(|time| time.offset <= self.offset()) {
+            let Some(time) = self.log.pending.pop_front() else { break };
+            any = true;
+            self.apply(time, replay);
+        }
+        any
+    }
+
+    fn apply(&mut self, time: Time, replay: bool) {
+        if replay || matches!(time.what, What::Output) {
+            self.last_output_ms = time.ms;
+        }
+        match time.what {
+            What::Output => {}
+            What::Tap(pid) => {
+                self.tap = Some(pid);
+                self.complete = false;
+            }
+            What::Size(cols, rows) => {
+                if (cols, rows) != self.term.size() && cols > 0 && rows > 0 {
+                    self.term.resize(cols, rows, &mut self.output);
+                    self.take_output(replay);
+                }
+            }
+            What::Gap(bytes, reason) => {
+                let line = format!("\r\n[paneglass: {bytes} bytes are missing here: {reason}]\r\n");
+                self.added += line.len() as u64;
+                self.feed_terminal(line.as_bytes(), replay);
+            }
+            What::End => self.complete = true,
+        }
+    }
+
+    /// Feeds log bytes, stopping where an earlier server's input regions began or ended.
+    fn feed(&mut self, bytes: &[u8], replay: bool) {
+        let mut rest = bytes;
+        while let Some(next) = self.known_stop() {
+            let until = usize::try_from(next.saturating_sub(self.offset())).unwrap_or(usize::MAX);
+            if until > rest.len() {
+                break;
+            }
+            let (part, after) = rest.split_at(until);
+            self.feed_terminal(part, replay);
+            rest = after;
+            self.pass_known();
+        }
+        self.feed_terminal(rest, replay);
+    }
+
+    fn feed_terminal(&mut self, bytes: &[u8], replay: bool) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            // The terminal stops after a marker, while the text around it is still on its grid.
+            let taken = self.term.feed(rest, &mut self.output);
+            rest = &rest[taken.min(rest.len())..];
+            self.take_output(replay);
+        }
+    }
+
+    fn take_output(&mut self, replay: bool) {
+        if let Err(error) = self.text.append(&self.output.text) {
+            self.trouble.get_or_insert_with(|| error.to_string());
+        }
+        self.output.text.clear();
+        for event in std::mem::take(&mut self.output.events) {
+            if let Event::Marker { marker, mark, start, .. } = event {
+                let ms = if replay { self.last_output_ms } else { now_ms() };
+                let at = Moment { offset: start - self.added.min(start), ms };
+                self.recall(at.offset);
+                self.regions.marker(&mut self.term, marker, mark, at);
+            }
+        }
+    }
+
+    /// The next offset at which an input region of an earlier server begins or ends.
+    fn known_stop(&self) -> Option<u64> {
+        let open = self.regions.open_input().map(|region| region.id);
+        let ends = self.known.iter().filter(|record| Some(record.id) == open).filter_map(|record| record.end);
+        let starts = self.known.iter().filter(|record| record.id > self.regions.last_id() && record.kind == super::regions::Kind::Input);
+        ends.chain(starts.map(|record| record.start)).filter(|&offset| offset >= self.offset()).min()
+    }
+
+    /// Opens and closes the input regions whose offset has come.
+    fn pass_known(&mut self) {
+        let offset = self.offset();
+        if let Some(id) = self.regions.open_input().map(|region| region.id) {
+            let found = self.known.iter().position(|record| record.id == id && record.end == Some(offset));
+            if let Some(record) = found.and_then(|at| self.known.remove(at)) {
+                let mark = self.term.mark();
+                let at = Moment { offset, ms: record.ended.unwrap_or(record.started) };
+                let end = super::regions::End { status: Some(record.status), ..Default::default() };
+                self.regions.close(&mut self.term, id, mark, at, end);
+            }
+        }
+        let next = self.regions.last_id() + 1;
+        let begins = |record: &&Record| record.id == next && record.start == offset && record.kind == super::regions::Kind::Input;
+        if let Some(record) = self.known.iter().find(begins).cloned() {
+            let mark = self.term.mark();
+            let at = Moment { offset, ms: record.started };
+            self.regions.input(&mut self.term, record.label.clone(), record.who.clone(), mark, at);
+        }
+    }
+
+    /// Before a command's C is taken in again: whose line it was.
+    fn recall(&mut self, offset: u64) {
+        if self.known.is_empty() {
+            return;
+        }
+        let found = self.known.iter().position(|record| record.start == offset && record.kind == super::regions::Kind::Command);
+        if let Some(record) = found.and_then(|at| self.known.remove(at)) {
+            self.regions.expected = record.who;
+        }
+    }
+
+    /// Writes down which regions changed; a replay changes none that were not written before.
+    pub fn write_changes(&mut self, replay: bool) {
+        self.regions.settle(&mut self.term);
+        let changed = self.regions.take_changed();
+        if !replay {
+            let changed: Vec<Record> = changed.into_iter().filter_map(|id| Some(self.regions.get(id)?.record())).collect();
+            self.write_records(&changed);
+        }
+    }
+
+    pub(super) fn write_records(&mut self, changed: &[Record]) {
+        let Some(records) = self.records.as_mut() else { return };
+        for record in changed {
+            if let Err(error) = records.append(record) {
+                self.trouble.get_or_insert_with(|| error.to_string());
+            }
+        }
+    }
+}
