@@ -1,7 +1,131 @@
-//! `paneglass cook`: the terminal engine as a filter.
+//! `paneglass cook`: the terminal engine as a filter. A recording in (script's typescript, a CI log, raw.log), plain
+//! lines out; or the screen at its end.
 
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-pub fn run(_args: lexopt::Parser) -> ExitCode {
-    ExitCode::from(2)
+use crate::term::{Event, Options, Output, Terminal, width};
+
+/// Read at a time. Large enough that system calls cost nothing, small enough to stay in the cache.
+const CHUNK: usize = 128 << 10;
+
+/// What the command line asks for.
+struct Arguments {
+    file: Option<PathBuf>,
+    cols: u16,
+    rows: u16,
+    screen: bool,
+    rules: width::Rules,
+}
+
+/// Runs the command.
+pub fn run(parser: lexopt::Parser) -> ExitCode {
+    let arguments = match parse(parser) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            eprintln!("paneglass cook: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    match cook(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has had enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let file = arguments
+                .file
+                .unwrap_or_else(|| PathBuf::from("standard input"));
+            eprintln!("paneglass cook: {}: {error}", file.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(mut parser: lexopt::Parser) -> Result<Arguments, lexopt::Error> {
+    use lexopt::prelude::*;
+    let mut arguments = Arguments {
+        file: None,
+        cols: 80,
+        rows: 24,
+        screen: false,
+        rules: width::Rules::default(),
+    };
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("cols") => arguments.cols = size(parser.value()?)?,
+            Long("rows") => arguments.rows = size(parser.value()?)?,
+            Long("screen") => arguments.screen = true,
+            Long("tmux") => arguments.rules = width::Rules::for_version(&parser.value()?.string()?),
+            Value(file) if arguments.file.is_none() => arguments.file = Some(file.into()),
+            other => return Err(other.unexpected()),
+        }
+    }
+    // As everywhere, `-` is standard input.
+    arguments.file = arguments.file.filter(|file| file.as_os_str() != "-");
+    Ok(arguments)
+}
+
+fn size(value: OsString) -> Result<u16, lexopt::Error> {
+    use lexopt::prelude::*;
+    value.parse_with(|text| match text.parse() {
+        Ok(0) | Err(_) => Err("not a size from 1 to 65535"),
+        Ok(size) => Ok(size),
+    })
+}
+
+fn cook(arguments: &Arguments) -> io::Result<()> {
+    let mut input: Box<dyn Read> = match &arguments.file {
+        Some(file) => Box::new(File::open(file)?),
+        None => Box::new(io::stdin().lock()),
+    };
+    let mut terminal = Terminal::new(Options {
+        cols: arguments.cols,
+        rows: arguments.rows,
+        rules: arguments.rules,
+        nonce: None,
+        hold_back: 0,
+    });
+    let mut stdout = io::stdout().lock();
+    let mut out = Output::default();
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let count = match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        terminal.feed(&buffer[..count], &mut out);
+        take(&mut terminal, &mut out, arguments.screen, &mut stdout)?;
+    }
+    if arguments.screen {
+        let screen = terminal.screen().join("\n");
+        writeln!(stdout, "{}", screen.trim_end_matches('\n'))?;
+    } else {
+        terminal.finish(&mut out);
+        take(&mut terminal, &mut out, false, &mut stdout)?;
+    }
+    stdout.flush()
+}
+
+/// Hands on what is final and lets go of marks that nobody asks for.
+fn take(
+    terminal: &mut Terminal,
+    out: &mut Output,
+    discard: bool,
+    to: &mut impl Write,
+) -> io::Result<()> {
+    for event in out.events.drain(..) {
+        if let Event::Marker { mark, .. } = event {
+            terminal.release(mark);
+        }
+    }
+    if !discard {
+        to.write_all(&out.text)?;
+    }
+    out.text.clear();
+    Ok(())
 }

@@ -1,2 +1,28 @@
-//! Bytes to lines and screens. Pure: no time, files or threads.
+//! Bytes to lines and screens: a terminal that keeps what it showed as plain lines. Pure: no time, files or threads.
+//!
+//! [`Terminal`] takes the bytes that a pane printed. Rows that can no longer change leave it as text, line by line
+//! (the cooked log); the rest is its screen. tmux is the reference for both: what tmux's grid would hold is right.
 #![forbid(unsafe_code)]
+// Until the session layer uses all of it.
+#![allow(dead_code, unused_imports)]
+
+mod cooked;
+mod grid;
+mod markers;
+mod marks;
+mod params;
+mod parser;
+mod reading;
+mod reflow;
+mod row;
+mod screen;
+mod sequences;
+mod terminal;
+mod utf8;
+pub mod width;
+mod zones;
+
+pub use cooked::Position;
+pub use markers::{Marker, MarkerKind};
+pub use marks::MarkId;
+pub use terminal::{Cursor, Event, Options, Output, Terminal};
