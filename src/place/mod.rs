@@ -1,2 +1,4 @@
 //! Where a session is, and how the shell integration gets there.
 #![forbid(unsafe_code)]
+
+pub mod files;
