@@ -2,9 +2,5 @@
 
 #[test]
 fn sources_exist() {
-    assert!(
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("src/main.rs")
-            .is_file()
-    );
+    assert!(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/main.rs").is_file());
 }

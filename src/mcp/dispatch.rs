@@ -1,20 +1,19 @@
 //! From one message to what is to be done about it, for every transport: answers that are ready, and calls for a
 //! worker. Must not know how bytes travel, nor how a tool works.
 
-use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::era::{self, Era, Headers, Implementation, MODERN, SERVER_KEY};
+use super::call::{Prepared, complete};
+use super::era::{self, Era, Headers, Implementation, MODERN};
 use super::error::{RpcError, quoted};
 use super::message::{self, BATCH_LIMIT, Body, Id, Message, Params, Response};
-use super::pending::{Notify, Pending, Progress, Ticket};
-use super::service::{Call, Client, ServerInfo, Service, Tool, ToolResult};
+use super::pending::{Notify, Pending};
+use super::service::{Client, ServerInfo, Service, Tool};
 use super::workers::{CALL_LIMIT, Workers};
 
 /// How long a client may keep what it learned of the server, in milliseconds. Neither the tools nor the instructions
@@ -370,108 +369,6 @@ impl Connection {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A checked `tools/call`, entered among the calls in progress: to be run or refused.
-#[derive(Debug)]
-pub struct Prepared {
-    ticket: Arc<Ticket>,
-    name: String,
-    arguments: Map<String, Value>,
-    client: Client,
-    progress_token: Option<String>,
-    /// `serverInfo` for the result of a modern call.
-    identity: Option<Value>,
-}
-
-impl Prepared {
-    /// Carries the call out on this thread, for as long as it takes. None when the client cancelled it. A panic in the
-    /// service becomes a result that says so.
-    fn run(self, service: &dyn Service, notify: Notify) -> Option<Response> {
-        let Self {
-            ticket,
-            name,
-            arguments,
-            client,
-            progress_token,
-            identity,
-        } = self;
-        let progress =
-            progress_token.map(|token| Progress::new(Arc::clone(&ticket), token, notify));
-        let call = Call {
-            name: name.clone(),
-            arguments,
-            client,
-            cancel: ticket.cancelled(),
-            progress: progress.clone(),
-        };
-        let result =
-            catch_unwind(AssertUnwindSafe(|| service.call(call))).unwrap_or_else(|panic| {
-                ToolResult::error(format!(
-                    "{name} panicked inside the server: {}",
-                    reason(&*panic)
-                ))
-            });
-        if let Some(progress) = progress {
-            progress.settle();
-        }
-        answer(&ticket, identity, result)
-    }
-
-    /// Answers the call without carrying it out.
-    fn refuse(self, reason: impl fmt::Display) -> Option<Response> {
-        answer(
-            &self.ticket,
-            self.identity,
-            ToolResult::error(format!("{}: {reason}", self.name)),
-        )
-    }
-}
-
-fn answer(ticket: &Ticket, identity: Option<Value>, result: ToolResult) -> Option<Response> {
-    let result = rendered(result);
-    let body = identity.map_or_else(
-        || result.clone(),
-        |identity| complete(result.clone(), identity),
-    );
-    ticket.finish().then(|| Response {
-        id: Some(ticket.id().clone()),
-        body: Ok(body),
-    })
-}
-
-/// What a panic said.
-fn reason(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no reason given")
-}
-
-/// A result as `tools/call` returns it.
-fn rendered(result: ToolResult) -> Value {
-    let ToolResult {
-        text,
-        is_error,
-        facts,
-        structured,
-    } = result;
-    let mut object = json!({ "content": [{ "type": "text", "text": text }], "isError": is_error });
-    if let Some(structured) = structured {
-        object["structuredContent"] = structured;
-    }
-    if let Some(facts) = facts {
-        object["_meta"] = json!({ "paneglass/facts": facts });
-    }
-    object
-}
-
-/// Makes a result a modern one.
-fn complete(mut result: Value, identity: Value) -> Value {
-    result["resultType"] = "complete".into();
-    result["_meta"][SERVER_KEY] = identity;
-    result
 }
 
 /// A tool as `tools/list` shows it.

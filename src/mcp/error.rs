@@ -54,7 +54,7 @@ const QUOTED_CHARS: usize = 64;
 pub struct RpcError {
     pub code: i64,
     pub message: String,
-    pub data: Option<Value>,
+    pub data: Option<Box<Value>>,
 }
 
 impl RpcError {
@@ -94,7 +94,9 @@ impl RpcError {
         Self {
             code: UNSUPPORTED_VERSION,
             message: format!("unsupported protocol version: {requested}"),
-            data: Some(json!({ "supported": supported, "requested": requested })),
+            data: Some(Box::new(
+                json!({ "supported": supported, "requested": requested }),
+            )),
         }
     }
 
@@ -102,7 +104,7 @@ impl RpcError {
     pub fn to_value(&self) -> Value {
         let mut object = json!({ "code": self.code, "message": self.message });
         if let Some(data) = &self.data {
-            object["data"] = data.clone();
+            object["data"] = Value::clone(data);
         }
         object
     }

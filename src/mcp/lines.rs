@@ -265,3 +265,6 @@ impl Drop for Answers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
