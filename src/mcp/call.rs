@@ -114,3 +114,6 @@ pub fn complete(mut result: Value, identity: Value) -> Value {
     result["_meta"][SERVER_KEY] = identity;
     result
 }
+
+#[cfg(test)]
+mod tests;

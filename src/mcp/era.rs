@@ -148,3 +148,6 @@ fn check_headers(
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

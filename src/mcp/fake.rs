@@ -4,8 +4,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::dispatch::{Connection, Outcome, Server, Step};
+use super::era::Headers;
+use super::message::encode_batch;
 use super::schema;
 use super::service::{Annotations, Call, ServerInfo, Service, Tool, ToolResult};
 
@@ -100,6 +103,83 @@ impl Service for Fake {
             other => unreachable!("{other} is not a tool"),
         }
     }
+}
+
+/// A server with one connection, whose calls run where they are asked.
+pub struct Desk {
+    pub service: Arc<dyn Service>,
+    pub server: Server,
+    pub connection: Connection,
+    _handles: Handles,
+}
+
+impl Desk {
+    pub fn new() -> Self {
+        let (service, handles) = service();
+        let server = Server::new(Arc::clone(&service) as Arc<dyn Service>);
+        let connection = server.connect();
+        Self {
+            service,
+            server,
+            connection,
+            _handles: handles,
+        }
+    }
+
+    pub fn speaking(version: &str) -> Self {
+        let desk = Self::new();
+        let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "tester", "version": "9"}}});
+        assert_eq!(
+            desk.value(&hello.to_string())["result"]["protocolVersion"],
+            version
+        );
+        desk
+    }
+
+    /// The line that answers `text`; empty when there is none.
+    pub fn ask(&self, text: &[u8], headers: Option<&Headers>) -> String {
+        let run = |step| match step {
+            Step::Answer(response) => Some(response),
+            Step::Call(call) => call.run(&*self.service, Arc::new(|_| {})),
+        };
+        match self.server.receive(&self.connection, text, headers) {
+            Outcome::Nothing => String::new(),
+            Outcome::One(step) => run(step).map_or_else(String::new, |response| response.encode()),
+            Outcome::Batch(steps) => {
+                encode_batch(&steps.into_iter().filter_map(run).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    pub fn value(&self, text: &str) -> Value {
+        serde_json::from_str(&self.ask(text.as_bytes(), None)).expect("an answer is JSON")
+    }
+
+    /// The error code and the id that answer `text`.
+    pub fn error(&self, text: &[u8], headers: Option<&Headers>) -> (i64, Value) {
+        let answer = self.ask(text, headers);
+        let answer: Value = serde_json::from_str(&answer).expect("an answer is JSON");
+        assert_eq!(answer["jsonrpc"], "2.0");
+        assert!(answer["error"]["message"].is_string(), "{answer}");
+        (
+            answer["error"]["code"].as_i64().expect("a code"),
+            answer["id"].clone(),
+        )
+    }
+}
+
+pub fn request(method: &str, params: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()
+}
+
+pub fn enveloped(method: &str, mut params: Value) -> String {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "modern", "version": "2"},
+    });
+    request(method, &params)
 }
 
 /// A reproducible source of choices (splitmix64).

@@ -79,10 +79,7 @@ fn walk(schema: &Value, place: &str, found: &mut Vec<String>) {
     let properties = object.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
         let place = format!("{place}.{name}");
-        if !property["description"]
-            .as_str()
-            .is_some_and(|text| !text.is_empty())
-        {
+        if property["description"].as_str().is_none_or(str::is_empty) {
             found.push(format!("{place}: no description"));
         }
         walk(property, &place, found);
