@@ -1,2 +1,30 @@
 //! JSON-RPC and MCP, both eras. Knows no terminals, files or tmux.
+//!
+//! A line goes through [`codec`] (lines), [`message`] (JSON-RPC), [`era`] (which revision) and [`dispatch`] (what to do)
+//! to a worker of [`workers`], which calls the [`Service`]. [`lines`] is the transport for streams; others call
+//! [`dispatch`] with what they read. Invariants: whatever comes in, the next message is served; a request gets exactly
+//! one answer, and none once it is cancelled; nothing here prints.
 #![forbid(unsafe_code)]
+// Until the program serves.
+#![allow(dead_code, unused_imports)]
+
+mod call;
+mod codec;
+pub mod dispatch;
+pub mod era;
+pub mod error;
+#[cfg(test)]
+mod fake;
+pub mod lines;
+mod message;
+mod pending;
+mod scan;
+pub mod schema;
+mod service;
+mod workers;
+
+pub use dispatch::Server;
+pub use error::Error;
+pub use lines::{End, serve_lines};
+pub use pending::Progress;
+pub use service::{Annotations, Call, Client, ServerInfo, Service, Tool, ToolResult};
