@@ -18,7 +18,7 @@ use crate::store::text::TextLog;
 use crate::store::{atomic, dir, layout::SessionDir};
 use crate::sys::{passwd, random};
 use crate::term::{Options, Terminal, width};
-use crate::tmux::{NewPane, PaneId, Version};
+use crate::tmux::{NewPane, PaneId};
 
 /// Session names are short: they stand in file names, tmux targets and replies.
 pub const NAME_MOST: usize = 64;
@@ -46,7 +46,7 @@ pub struct Request {
 struct Program {
     argv: Vec<String>,
     env: Vec<(String, String)>,
-    integrated: Option<&'static str>,
+    integrated: Option<String>,
     shown: String,
 }
 
@@ -117,7 +117,7 @@ impl Sessions {
             agent: request.agent.clone(),
             created: now_ms(),
             command: program.shown,
-            integrated: program.integrated.map(String::from),
+            integrated: program.integrated,
             nonce,
             cwd,
             cols: info.cols,
@@ -202,11 +202,12 @@ impl Sessions {
         let path = request.env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
         let path = path.or_else(|| std::env::var("PATH").ok()).unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
         if let Some(shell) = integrated_shell(command) {
-            if find_program(shell.name(), &path, cwd).is_none() {
-                return Err(Error::Refused(format!("{} is not installed (not on the PATH)", shell.name())));
-            }
             let launch = files::launch(shell, &self.shell_files()?, nonce);
-            return Ok(Program { argv: launch.argv, env: launch.env, integrated: Some(shell.name()), shown: command.to_string() });
+            let name = launch.argv.first().cloned().unwrap_or_default();
+            if find_program(&name, &path, cwd).is_none() {
+                return Err(Error::Refused(format!("{name} was not found on the PATH; nothing was started")));
+            }
+            return Ok(Program { argv: launch.argv, env: launch.env, integrated: Some(name), shown: command.to_string() });
         }
         let argv = match plain_words(command) {
             Some(words) => {
@@ -239,11 +240,10 @@ pub(super) fn fresh_state(meta: &Meta, dir: &SessionDir) -> Result<State, Error>
         Some(pattern) => Some(Regex::new(pattern).map_err(|error| Error::Refused(format!("prompt_pattern: {error}")))?),
         None => None,
     };
-    let version = Version::parse(&meta.tmux_version);
     let term = Terminal::new(Options {
         cols: meta.cols,
         rows: meta.rows,
-        rules: width::Rules::for_tmux(version.major, version.minor),
+        rules: width::Rules::for_version(&meta.tmux_version),
         nonce: Some(meta.nonce.clone()),
         // A window that a person may enlarge pulls history back: so many rows are kept revisable.
         hold_back: if meta.fixed_size { 0 } else { 64 },
@@ -277,7 +277,7 @@ fn folder(request: &Request) -> Result<PathBuf, Error> {
 fn integrated_shell(command: &str) -> Option<Shell> {
     let mut words = command.split_whitespace();
     let name = words.next()?.rsplit('/').next()?;
-    let shell = [Shell::Bash, Shell::Zsh, Shell::Fish].into_iter().find(|shell| shell.name() == name)?;
+    let shell = Shell::named(name)?;
     words.all(|word| matches!(word, "-i" | "-l" | "-il" | "-li" | "--login")).then_some(shell)
 }
 
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn only_bare_shells_are_integrated() {
         assert_eq!(integrated_shell("bash"), Some(Shell::Bash));
-        assert_eq!(integrated_shell("/usr/bin/zsh -l"), Some(Shell::Zsh));
+        assert_eq!(integrated_shell("/usr/bin/bash -l"), Some(Shell::Bash));
         assert_eq!(integrated_shell("bash --norc"), None);
         assert_eq!(integrated_shell("zsh -f"), None);
         assert_eq!(integrated_shell("fish -N"), None);

@@ -482,7 +482,7 @@ impl Regions {
     pub fn bounds(&self, term: &Terminal, region: &Region) -> (Position, Option<Position>) {
         let resolve = |place: Place| match place {
             Place::At(position) => position,
-            Place::Live(mark) => term.locate(mark).unwrap_or_default(),
+            Place::Live(mark) => term.locate(mark).unwrap_or(Position { line: u64::MAX, byte: 0 }),
         };
         (resolve(region.start), region.end.map(resolve))
     }

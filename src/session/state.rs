@@ -173,7 +173,7 @@ impl State {
         let mut rest = bytes;
         while !rest.is_empty() {
             // The terminal stops after a marker, while the text around it is still on its grid.
-            let taken = self.term.feed(rest, &mut self.output);
+            let taken = self.term.step(rest, &mut self.output);
             rest = &rest[taken.min(rest.len())..];
             self.take_output(replay);
         }

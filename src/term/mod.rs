@@ -8,6 +8,7 @@
 
 mod cooked;
 mod grid;
+pub mod keys;
 mod markers;
 mod marks;
 mod params;
@@ -17,6 +18,7 @@ mod reflow;
 mod row;
 mod screen;
 mod sequences;
+mod step;
 mod terminal;
 mod utf8;
 pub mod width;

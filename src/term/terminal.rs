@@ -158,6 +158,11 @@ impl Terminal {
         self.performer.screen.mark()
     }
 
+    /// An anchor at the start of the line that the cursor is on.
+    pub fn mark_line(&mut self) -> MarkId {
+        self.performer.screen.mark_line()
+    }
+
     pub fn release(&mut self, mark: MarkId) {
         self.performer.screen.log.marks.release(mark);
     }

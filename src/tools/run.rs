@@ -1,0 +1,375 @@
+//! run: types a line and waits for what it comes to.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::mcp::{Annotations, Tool, schema};
+use crate::reply::Reply;
+use crate::reply::header::Status;
+use crate::reply::words;
+use crate::session::front::Front;
+use crate::session::regions::Kind;
+use crate::session::snapshot::{self, Span};
+use crate::session::{RegionId, Session};
+use crate::term::MarkId;
+use crate::tmux::pane::Key;
+
+use super::args::{Args, INPUT_MOST, TIMEOUT_DEFAULT, TIMEOUT_MOST};
+use super::outcome::{self, Goal, Outcome, Target};
+use super::report::{Show, Told};
+use super::{Context, Failure};
+
+/// A terminal in canonical mode takes at most so many bytes of a line (N_TTY_BUF_SIZE - 1 in drivers/tty/n_tty.c).
+const CANONICAL_MOST: usize = 4_095;
+
+pub const SETTLE_DEFAULT: u64 = 3_000;
+pub const SETTLE_MOST: u64 = 60_000;
+
+pub fn tool() -> Tool {
+    use schema::{boolean, integer, string};
+    Tool {
+        name: "run",
+        title: "Run a command in a session",
+        description: "Types a line and Enter into a session and returns what it came to. At a shell prompt: waits until the command has \
+ended and returns its output and exact exit status (of every stage of a pipeline). In a program (python, gdb, psql, ...): returns at its \
+next prompt. A command that starts a program returns at the program's first prompt or screen, and the next run types into it. \
+Use it in place of a one-shot shell call; do not pipe into head, tail or grep and do not redirect output to read it later: long output comes \
+back with its first and last lines, every other line stays readable with `read` and `search`, and `show`, `last_lines` filter without \
+touching the command. Do not add `; echo $?` or `&`: the status is in the header, and what outlasts timeout_s runs on (status running) for \
+`wait`. Several lines in `input` are run one after the other, each when the one before is back at a prompt; a line that asks a question, \
+times out or ends the shell stops the rest. Refused, with nothing typed: while a command works in front (see `wait`, or `send` to stop it), \
+and while another's unsubmitted text is on the prompt line. For single keys and full-screen programs use `send`.",
+        input_schema: schema::object([
+            string("session", "Name of an open session.").required(),
+            string("input", "The line to type, or several lines. Enter is pressed after each. Typed as it is: no shell quoting of yours is needed.")
+                .required(),
+            integer("timeout_s", "Seconds to wait for the end. What runs longer goes on and is waited for with `wait`.")
+                .default(TIMEOUT_DEFAULT)
+                .min(0)
+                .max(TIMEOUT_MOST),
+            integer("max_lines", "Lines of output in the reply: the first and last ones, round a marker that names the rest.").default(80).min(1).max(10_000),
+            string("show", "Regular expression (Rust syntax): only matching lines of the output, numbered, then the last ones."),
+            integer("show_after", "With show: so many lines after each match.").default(0).min(0).max(1_000),
+            integer("last_lines", "Only the last N lines of the output (with show: how many last lines follow the matches, default 3).").min(0).max(10_000),
+            string("until", "Regular expression: return as soon as a line of the output matches, while the command runs on."),
+            integer("settle_ms", "Output quiet for so long, while something waits for input in a way that is not known, counts as waiting.")
+                .default(SETTLE_DEFAULT)
+                .min(0)
+                .max(SETTLE_MOST),
+            boolean("force", "Clear unsubmitted text of another off the prompt line first.").default(false),
+        ]),
+        output_schema: None,
+        annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
+        always_load: true,
+    }
+}
+
+pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
+    let name = args.required("session")?;
+    let input = args.required("input")?;
+    let timeout = args.number("timeout_s", 0, TIMEOUT_MOST)?.unwrap_or(TIMEOUT_DEFAULT);
+    let show = Show::take(&mut args)?;
+    let until = args.regex("until")?;
+    let settle = args.number("settle_ms", 0, SETTLE_MOST)?.unwrap_or(SETTLE_DEFAULT);
+    let force = args.flag("force")?;
+    args.done()?;
+    let lines = lines_of(&input)?;
+    let session = context.sessions.get_live(&name)?;
+    let _typist = session.typist(context.agent, "run", context.cancel)?;
+    let deadline = Instant::now() + Duration::from_secs(timeout);
+    let mut told: Vec<Reply> = Vec::new();
+    let last = lines.len() - 1;
+    for (at, line) in lines.iter().enumerate() {
+        let typed = match type_line(context, &session, line, force) {
+            Ok(typed) => typed,
+            // The first refusal is the answer; a later one stops the rest.
+            Err(failure) if at == 0 => return Err(failure),
+            Err(Failure(mut reply)) => {
+                unsent(&mut reply, &lines[at..]);
+                told.push(reply);
+                break;
+            }
+        };
+        let goal = Goal {
+            target: typed.target,
+            until: until.as_ref(),
+            deadline,
+            settle: Duration::from_millis(settle),
+            cancel: context.cancel,
+            progress: context.progress,
+        };
+        let outcome = outcome::wait(context.sessions, &session, &goal)?;
+        let goes_on = matches!(outcome.status, Status::Done { .. } | Status::Prompt { .. } | Status::Continuation);
+        let mut reply = tell(context, &session, &typed, &outcome, &show)?;
+        if at < last && !goes_on {
+            unsent(&mut reply, &lines[at + 1..]);
+        }
+        // The lines of one unfinished command are one command: only its end is told.
+        if !(at < last && matches!(outcome.status, Status::Continuation)) {
+            told.push(reply);
+        }
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(join(told))
+}
+
+/// The lines to type, one at a time. One trailing newline is the Enter that is pressed anyway.
+fn lines_of(input: &str) -> Result<Vec<String>, String> {
+    if input.len() > INPUT_MOST {
+        return Err(format!("run: `input` is {} bytes long; at most {INPUT_MOST} are typed in one call", input.len()));
+    }
+    let input = input.replace("\r\n", "\n");
+    if let Some(control) = input.chars().find(|&c| c.is_control() && c != '\n' && c != '\t') {
+        return Err(format!(
+            "run: `input` holds the control character U+{:04X}, which would act as a key; press keys with `send` (keys=[\"ctrl+c\"]) instead",
+            u32::from(control)
+        ));
+    }
+    let body = input.strip_suffix('\n').unwrap_or(&input);
+    Ok(body.split('\n').map(String::from).collect())
+}
+
+fn unsent(reply: &mut Reply, rest: &[String]) {
+    reply.note(format!("not sent: {}", rest.iter().map(|line| words::one_line(line, 60)).collect::<Vec<_>>().join(" ⏎ ")));
+    reply.fact("unsent", rest.to_vec());
+}
+
+/// A line on its way.
+pub struct Typed {
+    pub target: Target,
+    /// Where the cursor stood before: what a line that is no command prints comes after it.
+    mark: MarkId,
+    line: String,
+}
+
+/// Types one line and Enter, if what is in front takes lines.
+pub fn type_line(context: &Context<'_>, session: &Arc<Session>, line: &str, force: bool) -> Result<Typed, Failure> {
+    let front = context.sessions.front(session);
+    let mut clear = false;
+    match &front {
+        Front::Shell { typed, .. } if !typed.is_empty() => {
+            let own = session.state().agents.get(context.agent).is_some_and(|agent| agent.unsubmitted == *typed);
+            if !own && !force {
+                return Err(protected(session, typed));
+            }
+            clear = true;
+        }
+        Front::Shell { .. } | Front::Prompt { .. } | Front::Waiting { .. } | Front::Unclear { .. } => {}
+        Front::Fullscreen { .. } if !force => {
+            return Err(Failure::from(format!(
+                "{} has the whole screen of {}; nothing was typed. Press keys with `send` (it shows the screen)",
+                front.name(),
+                session.name
+            )));
+        }
+        Front::Working { .. } if !force => return Err(working(session, &front)),
+        Front::Fullscreen { .. } | Front::Working { .. } => {}
+        // A moment ago it lived.
+        Front::Over(_) => return Err(context.sessions.get_live(&session.name).map_or_else(Failure::from, |_| working(session, &front))),
+    }
+    if let Front::Waiting { view, .. } | Front::Prompt { view, .. } = &front {
+        if view.canonical && line.len() > CANONICAL_MOST {
+            return Err(Failure::from(format!(
+                "run: the line is {} bytes long, and {} reads whole lines of at most {CANONICAL_MOST} bytes: the rest would be lost; nothing was typed. Write it in shorter lines, or put it into a file",
+                line.len(),
+                front.name()
+            )));
+        }
+    }
+    let shell = matches!(front, Front::Shell { .. });
+    let typed = begin(context, session, line, &front);
+    let bracketed = session.state().term.bracketed_paste();
+    let mut keys = Vec::new();
+    if clear {
+        // End of line, then kill to its start: the prompt line is empty whatever the cursor was on.
+        context.sessions.tmux.type_keys(&session.pane, b"", false, &[Key::Named("C-e".into()), Key::Named("C-u".into())])?;
+    }
+    if shell && line.contains('\t') && !bracketed {
+        // A tab would complete; quoted-insert is Ctrl-V in every shell's emacs mode.
+        for (at, part) in line.split('\t').enumerate() {
+            if at > 0 {
+                keys.push(Key::Named("C-v".into()));
+                keys.push(Key::Named("Tab".into()));
+            }
+            if !part.is_empty() {
+                keys.push(Key::Text(part.to_string()));
+            }
+        }
+        keys.push(Key::Named("Enter".into()));
+        context.sessions.tmux.type_keys(&session.pane, b"", false, &keys)?;
+    } else {
+        keys.push(Key::Named("Enter".into()));
+        context.sessions.tmux.type_keys(&session.pane, line.as_bytes(), bracketed, &keys)?;
+    }
+    Ok(typed)
+}
+
+/// Notes where the log stands before the line is typed.
+fn begin(context: &Context<'_>, session: &Arc<Session>, line: &str, front: &Front) -> Typed {
+    let mut state = session.state();
+    let at = state.moment();
+    let state = &mut *state;
+    let mark = state.term.mark();
+    if let Some(agent) = state.agents.get_mut(context.agent) {
+        agent.unsubmitted.clear();
+    }
+    let target = match front {
+        Front::Shell { .. } => {
+            state.regions.expected = Some(context.agent.to_string());
+            Target::Command { after: state.regions.last_id(), offset: at.offset }
+        }
+        front => {
+            let prompt = match front {
+                Front::Prompt { line, .. } | Front::Waiting { line, .. } | Front::Unclear { line, .. } => line.as_str(),
+                _ => "",
+            };
+            let secret = matches!(front, Front::Waiting { view, .. } if view.secret);
+            // What is typed where nothing is echoed is written down nowhere.
+            let label = if secret { format!("{prompt}•••") } else { format!("{prompt}{line}") };
+            let start = state.term.mark();
+            let id = state.regions.input(&mut state.term, label, Some(context.agent.to_string()), start, at);
+            state.write_changes(false);
+            Target::Region(id)
+        }
+    };
+    Typed { target, mark, line: line.to_string() }
+}
+
+fn protected(session: &Session, typed: &str) -> Failure {
+    Failure::from(format!(
+        "someone's unsubmitted text is on the prompt line of {}: {:?}; nothing was typed. Wait for it to go with `wait`, use a session of your own, or clear it with force=true",
+        session.name,
+        words::one_line(typed, 120)
+    ))
+}
+
+fn working(session: &Session, front: &Front) -> Failure {
+    Failure::from(format!(
+        "{} works in the foreground of {} and does not read input; nothing was typed. Wait for it with `wait`, stop it with `send` keys=[\"ctrl+c\"], or use another session",
+        front.name(),
+        session.name
+    ))
+}
+
+/// What one line came to.
+pub fn tell(context: &Context<'_>, session: &Arc<Session>, typed: &Typed, outcome: &Outcome, show: &Show) -> Result<Reply, Failure> {
+    let mut state = session.state();
+    let snapshot = state.snapshot()?;
+    let lines = snapshot.lines();
+    let region = outcome.region.and_then(|id| state.regions.get(id)).cloned();
+    let span = match &region {
+        Some(region) => {
+            let span = state.span(region, lines);
+            if region.kind == Kind::Input { without_echo(&snapshot, span, &typed.line)? } else { span }
+        }
+        None => no_command(&state, typed.mark, lines),
+    };
+    let mark = typed.mark;
+    state.term.release(mark);
+    remember(&mut state, context.agent, outcome, span);
+    let continues = matches!(outcome.status, Status::Continuation);
+    let trouble = state.trouble.clone();
+    drop(state);
+    let told = Told { session, status: &outcome.status, region: region.as_ref(), span, snapshot: &snapshot };
+    let mut reply = told.reply(show)?;
+    notes(&mut reply, session, outcome);
+    if continues {
+        reply.note("the shell wants the rest (an open quote, heredoc or block): send it with `run`, or press ctrl+c with `send`");
+    }
+    if region.is_none() && !continues && matches!(outcome.status, Status::Done { .. }) {
+        reply.note("the line ran no command");
+    }
+    if let Some(trouble) = trouble {
+        reply.note(trouble);
+    }
+    Ok(reply)
+}
+
+/// What the reader should do next, where the header alone does not say.
+pub fn notes(reply: &mut Reply, session: &Session, outcome: &Outcome) {
+    let name = outcome.view.as_ref().and_then(|view| view.process.as_ref()).map(|process| process.name.clone());
+    match &outcome.status {
+        Status::Running => {
+            let name = name.map_or(String::new(), |name| format!(" ({name} works)"));
+            reply.note(format!("still running{name}; `wait` goes on waiting for it"));
+        }
+        Status::Until => reply.note("the command runs on; `wait` goes on waiting for it"),
+        Status::Cancelled => reply.note("the wait was cancelled; the command runs on"),
+        Status::Waiting { secret: true, .. } => {
+            reply.note("it reads without echo, as for a password: leave that to the user, at the attach command");
+        }
+        Status::Waiting { .. } => {
+            let name = name.unwrap_or_else(|| "a program".into());
+            reply.note(format!("{name} waits for input: answer with `run` (a line) or `send` (keys)"));
+        }
+        Status::Settled => reply.note(format!("a full-screen program is in front of {}: `send` keys to it", session.name)),
+        _ => {}
+    }
+}
+
+/// Output of a line that was no command: what came after the line itself, up to the prompt.
+fn no_command(state: &crate::session::State, mark: MarkId, lines: u64) -> Span {
+    let here = state.term.cursor().position;
+    match state.term.locate(mark) {
+        Some(start) if start.line + 1 < here.line => {
+            let begin = crate::term::Position { line: start.line + 1, byte: 0 };
+            snapshot::span(begin, Some(crate::term::Position { byte: 0, ..here }), lines)
+        }
+        _ => snapshot::span(here, Some(here), lines),
+    }
+}
+
+/// An input region begins at the prompt where the line was typed: the line's echo is not output.
+fn without_echo(snapshot: &crate::session::Snapshot, span: Span, line: &str) -> Result<Span, Failure> {
+    let first = snapshot.take(span, span.first, 1)?;
+    let echoed = first.first().is_some_and(|(_, shown)| {
+        let text = String::from_utf8_lossy(&shown.bytes);
+        let text = text.trim_end();
+        text.is_empty() || text == line.trim_end() || line.trim_end().ends_with(text)
+    });
+    Ok(if echoed { span.from(span.first + 1) } else { span })
+}
+
+/// What this agent has now seen of what it left running.
+fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, span: Span) {
+    let told = state.regions.last_id();
+    let running = outcome.region.filter(|id| state.regions.get(*id).is_some_and(|region| region.running()));
+    let entry = state.agents.entry(agent.to_string()).or_default();
+    entry.left = running;
+    entry.shown = span.after;
+    entry.seen = span.after;
+    entry.told = told;
+}
+
+/// One reply out of several, each with its own header; the facts are those of the last, with all regions.
+fn join(mut told: Vec<Reply>) -> Reply {
+    if told.len() == 1 {
+        return told.remove(0);
+    }
+    let text: Vec<String> = told.iter().map(Reply::text).collect();
+    let regions: Vec<RegionId> =
+        told.iter().filter_map(|reply| reply.facts.get("region")?.as_u64()).filter_map(|id| RegionId::try_from(id).ok()).collect();
+    let mut reply = Reply::new(text.join("\n"));
+    if let Some(last) = told.pop() {
+        reply.facts = last.facts;
+    }
+    reply.fact("regions", regions);
+    reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_one_at_a_time() {
+        assert_eq!(lines_of("a\nb\n").unwrap(), ["a", "b"]);
+        assert_eq!(lines_of("").unwrap(), [""]);
+        assert_eq!(lines_of("a\r\n\r\nb").unwrap(), ["a", "", "b"]);
+        assert!(lines_of("a\tb").is_ok());
+        assert!(lines_of("\u{3}").unwrap_err().contains("U+0003"));
+        assert!(lines_of(&"x".repeat(INPUT_MOST + 1)).is_err());
+    }
+}

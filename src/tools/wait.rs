@@ -1,0 +1,137 @@
+//! wait: goes on waiting for what runs, and tells only what is new.
+
+use std::time::{Duration, Instant};
+
+use crate::mcp::{Tool, schema};
+use crate::reply::Reply;
+use crate::reply::header::Status;
+use crate::session::RegionId;
+use crate::session::front::Front;
+use crate::session::regions::Region;
+
+use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
+use super::outcome::{self, Goal, Target};
+use super::report::{Show, Told};
+use super::run::{self, SETTLE_DEFAULT};
+use super::{Context, Failure};
+
+pub fn tool() -> Tool {
+    use schema::{integer, string};
+    Tool {
+        name: "wait",
+        title: "Wait for a running command",
+        description: "Goes on waiting for what your last call left running in a session, else for a command that a person or another \
+agent runs there. Returns only lines that you have not been shown, with the exit status when it has ended. Commands of others that ended since \
+your last call are told at once. With nothing running it says so and what is in front. Use it in place of `sleep`, polling loops and \
+starting a command again; it types nothing. To stop what runs use `send` keys=[\"ctrl+c\"].",
+        input_schema: schema::object([
+            string("session", "Name of an open session.").required(),
+            integer("timeout_s", "Seconds to wait. What runs longer goes on.").default(TIMEOUT_DEFAULT).min(0).max(TIMEOUT_MOST),
+            integer("max_lines", "Lines of output in the reply.").default(80).min(1).max(10_000),
+            string("show", "Regular expression: only matching lines of the new output, numbered, then the last ones."),
+            integer("show_after", "With show: so many lines after each match.").default(0).min(0).max(1_000),
+            integer("last_lines", "Only the last N new lines (with show: how many last lines follow the matches, default 3).").min(0).max(10_000),
+            string("until", "Regular expression: return as soon as a line of the output matches, also one printed before."),
+        ]),
+        output_schema: None,
+        annotations: super::reads(),
+        always_load: true,
+    }
+}
+
+pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
+    let name = args.required("session")?;
+    let timeout = args.number("timeout_s", 0, TIMEOUT_MOST)?.unwrap_or(TIMEOUT_DEFAULT);
+    let show = Show::take(&mut args)?;
+    let until = args.regex("until")?;
+    args.done()?;
+    let session = context.sessions.get(&name)?;
+    let (target, shown, others) = {
+        let state = session.state();
+        let agent = state.agents.get(context.agent).cloned().unwrap_or_default();
+        let open = state.regions.open_input().or_else(|| state.regions.running()).map(|region| region.id);
+        let target = agent.left.or(open);
+        let shown = if agent.left.is_some() && target == agent.left { agent.shown } else { 0 };
+        // Only what others ran: the agent's own calls have told theirs.
+        let others: Vec<Region> = state.regions.all()[(agent.told as usize).min(state.regions.all().len())..]
+            .iter()
+            .filter(|region| !region.running() && Some(region.id) != target && region.who.as_deref() != Some(context.agent))
+            .cloned()
+            .collect();
+        (target, shown, others)
+    };
+    let Some(id) = target else { return nothing_runs(context, &session, &others, &show) };
+    let goal = Goal {
+        target: Target::Region(id),
+        until: until.as_ref(),
+        deadline: Instant::now() + Duration::from_secs(timeout),
+        settle: Duration::from_millis(SETTLE_DEFAULT),
+        cancel: context.cancel,
+        progress: context.progress,
+    };
+    let outcome = outcome::wait(context.sessions, &session, &goal)?;
+    let mut state = session.state();
+    let snapshot = state.snapshot()?;
+    let Some(region) = state.regions.get(id).cloned() else { return Err(Failure::from(format!("region {id} is not known"))) };
+    let whole = state.span(&region, snapshot.lines());
+    let span = whole.from(shown.max(whole.first));
+    let running = region.running();
+    let last = state.regions.last_id();
+    let agent = state.agents.entry(context.agent.to_string()).or_default();
+    agent.left = running.then_some(id);
+    agent.shown = span.after;
+    agent.seen = span.after;
+    agent.told = last;
+    drop(state);
+    let told = Told { session: &session, status: &outcome.status, region: Some(&region), span, snapshot: &snapshot };
+    let mut reply = told.reply(&show)?;
+    run::notes(&mut reply, &session, &outcome);
+    tell_others(&mut reply, &others);
+    Ok(reply)
+}
+
+fn nothing_runs(context: &Context<'_>, session: &std::sync::Arc<crate::session::Session>, others: &[Region], show: &Show) -> Result<Reply, Failure> {
+    let front = context.sessions.front(session);
+    let mut state = session.state();
+    let snapshot = state.snapshot()?;
+    let last = state.regions.last_id();
+    let lines = snapshot.lines();
+    let agent = state.agents.entry(context.agent.to_string()).or_default();
+    agent.told = last;
+    agent.seen = lines;
+    drop(state);
+    let status = match &front {
+        Front::Over(ending) => Status::Closed { how: super::report::ending_text(ending) },
+        Front::Shell { continuation: true, .. } => Status::Continuation,
+        Front::Prompt { line, .. } => Status::Prompt { at: line.clone() },
+        Front::Waiting { line, view } => Status::Waiting { at: line.clone(), secret: view.secret, hedged: view.hedged },
+        _ => Status::Settled,
+    };
+    let none = crate::session::snapshot::span(crate::term::Position { line: lines, byte: 0 }, None, lines);
+    let told = Told { session, status: &status, region: None, span: none, snapshot: &snapshot };
+    let mut reply = told.reply(show)?;
+    match &front {
+        Front::Shell { typed, .. } if !typed.is_empty() => {
+            reply.note(format!("nothing runs; unsubmitted text is on the prompt line: {:?}", crate::reply::words::one_line(typed, 120)));
+        }
+        Front::Shell { .. } => reply.note("nothing runs; the shell is at its prompt"),
+        Front::Working { .. } => reply.note(format!("{} is in front; nothing that you started is unfinished", front.name())),
+        _ => {}
+    }
+    tell_others(&mut reply, others);
+    Ok(reply)
+}
+
+/// At most so many of others' commands are told by name.
+const OTHERS_TOLD: usize = 10;
+
+fn tell_others(reply: &mut Reply, others: &[Region]) {
+    for region in others.iter().rev().take(OTHERS_TOLD).rev() {
+        let who = region.who.as_deref().unwrap_or("a person");
+        let exit = crate::reply::header::exit_text(region.exit, &region.pipestatus);
+        reply.note(format!("meanwhile {who} ran #{}: {} · {exit}", region.id, crate::reply::words::one_line(&region.label, 80)));
+    }
+    if !others.is_empty() {
+        reply.fact("regions", others.iter().map(|region| region.id).collect::<Vec<RegionId>>());
+    }
+}
