@@ -5,10 +5,17 @@
 mod cli;
 mod config;
 
+mod serve;
+
+mod guide;
 mod mcp;
+mod reply;
+mod tools;
+
+mod session;
+
 mod place;
 mod proc;
-
 mod store;
 mod sys;
 mod term;

@@ -1,12 +1,15 @@
 //! The first line of a reply about a region: `[t1 #12 · exit 0 · 1.8 s · lines 340-352]`.
 
 use super::words;
+use crate::session::exit::signal_of;
 
 /// How a call left things.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// A command has ended, with its status when that is known.
     Done { exit: Option<i32>, pipestatus: Vec<i32> },
+    /// A line given to a program was its last: the program's command has ended too.
+    DoneWith { command: u32, exit: Option<i32>, pipestatus: Vec<i32> },
     /// It runs on.
     Running,
     /// `until` has matched; it runs on.
@@ -29,7 +32,7 @@ impl Status {
     /// The name in the facts.
     pub fn name(&self) -> &'static str {
         match self {
-            Status::Done { .. } => "done",
+            Status::Done { .. } | Status::DoneWith { .. } => "done",
             Status::Running | Status::Cancelled => "running",
             Status::Until => "until",
             Status::Waiting { .. } | Status::Continuation => "waiting",
@@ -90,6 +93,7 @@ const AT_MOST: usize = 80;
 fn state(status: &Status) -> String {
     match status {
         Status::Done { exit, pipestatus } => exit_text(*exit, pipestatus),
+        Status::DoneWith { command, exit, pipestatus } => format!("ended #{command} {}", exit_text(*exit, pipestatus)),
         Status::Waiting { at, secret, hedged } => {
             let at = words::one_line(at, AT_MOST);
             let verb = if *hedged { "may be waiting" } else { "waiting" };
@@ -127,16 +131,6 @@ pub fn exit_text(exit: Option<i32>, pipestatus: &[i32]) -> String {
     }
 }
 
-/// A shell reports a program that signal N ended as 128 + N.
-pub fn signal_of(status: i32) -> Option<&'static str> {
-    const NAMES: [&str; 31] = [
-        "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2",
-        "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG",
-        "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
-    ];
-    NAMES.get(usize::try_from(status).ok()?.checked_sub(129)?).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,13 +151,5 @@ mod tests {
         check(Status::Running, Some((1, 9)), "[t1 #12 · running 1.8 s · lines 1-9]");
         let waiting = Status::Waiting { at: "Password: ".into(), secret: true, hedged: false };
         check(waiting, None, "[t1 #12 · waiting for a secret at \"Password:\" · 1.8 s · no output]");
-    }
-
-    #[test]
-    fn only_128_plus_a_signal_is_one() {
-        assert_eq!(signal_of(137), Some("SIGKILL"));
-        for status in [0, 1, 128, 160, 255, -1] {
-            assert_eq!(signal_of(status), None, "{status}");
-        }
     }
 }

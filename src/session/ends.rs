@@ -9,6 +9,7 @@ use crossbeam_channel::Receiver;
 use super::meta::{Ending, How};
 use super::{Session, now_ms};
 use crate::proc::{Pid, Proc};
+use crate::sys::signal;
 use crate::tmux::{self, Info, Tmux};
 
 /// How long tmux may take to notice an end, and the tap to write the last output. Both take milliseconds; under heavy load, some hundred.
@@ -89,7 +90,9 @@ fn exit(session: &Session, tmux: &Tmux) -> Option<Info> {
             // 3.3a to 3.5a, as distributions build them, lose the status in a third of exits until the next SIGCHLD.
             nudged = true;
             if let Ok(Some((server, _))) = tmux.server() {
-                let _ = crate::sys::signal::kill(server, crate::sys::signal::CHLD);
+                if let Some(child) = signal::number("CHLD") {
+                    let _ = signal::kill(server, child);
+                }
             }
         }
         std::thread::sleep(PAUSE);

@@ -10,6 +10,8 @@ use crate::proc::{Pid, Verdict, View, WaitsBy};
 pub enum Front {
     /// A shell with markers, at its prompt. `typed`: what stands on its line, not submitted.
     Shell { typed: String, continuation: bool },
+    /// Such a shell between a command's end and its prompt: it will be at it in a moment.
+    Between,
     /// A program, or a shell without markers, at a prompt that is known.
     Prompt { program: &'static str, line: String, view: View },
     /// Something waits for input, at a line that no known prompt matches.
@@ -27,7 +29,7 @@ impl Front {
     /// The job in front, in words for people.
     pub fn name(&self) -> String {
         let view = match self {
-            Front::Shell { .. } => return "the shell".into(),
+            Front::Shell { .. } | Front::Between => return "the shell".into(),
             Front::Over(_) => return "nothing".into(),
             Front::Prompt { view, .. }
             | Front::Waiting { view, .. }
@@ -35,8 +37,20 @@ impl Front {
             | Front::Working { view }
             | Front::Unclear { view, .. } => view,
         };
-        let job = view.foreground.as_ref().and_then(|job| job.leader.as_ref());
-        view.process.as_ref().or(job).map_or_else(|| "a program".into(), |process| process.name.clone())
+        name(view)
+    }
+}
+
+/// What a look at a terminal saw, in words for people. The session's own shell is not called by the options it was started with.
+pub fn name(view: &View) -> String {
+    let job = view.foreground.as_ref();
+    let leader = job.and_then(|job| job.leader.as_ref());
+    match view.process.as_ref().or(leader) {
+        None => "a program".into(),
+        Some(process) if job.is_some_and(|job| job.own) && leader.is_some_and(|leader| leader.pid == process.pid) => {
+            process.name.split(' ').next().unwrap_or_default().to_string()
+        }
+        Some(process) => process.name.clone(),
     }
 }
 
@@ -56,6 +70,9 @@ impl Sessions {
             if let Some(prompt) = state.regions.prompt() {
                 let typed = state.term.text_from(prompt.typed).trim().to_string();
                 return Front::Shell { typed, continuation: prompt.continuation };
+            }
+            if state.regions.between() {
+                return Front::Between;
             }
             (state.term.cursor_line(), state.term.fullscreen(), state.prompts.clone())
         };

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use super::Session;
 use crate::store::layout::SessionDir;
 use crate::store::times::{Time, TimeLines};
 use crate::store::{Error, present};
@@ -60,6 +62,30 @@ impl Log {
     /// Gives a read's buffer back for the next.
     pub fn reuse(&mut self, bytes: Vec<u8>) {
         self.buffer = bytes;
+    }
+}
+
+/// A stretch of raw.log.
+#[derive(Debug)]
+pub struct RawBytes {
+    pub bytes: Vec<u8>,
+    /// The offset of the first.
+    pub start: u64,
+    /// Bytes in the log.
+    pub length: u64,
+}
+
+impl Session {
+    /// At most `most` bytes from offset `start` on; without it the last ones. None when `start` lies beyond the end.
+    pub fn raw_bytes(&self, start: Option<u64>, most: usize) -> Result<RawBytes, Error> {
+        let path = self.dir.raw();
+        let fail = |error| Error { verb: "read", path: path.clone(), error };
+        let file = File::open(&path).map_err(fail)?;
+        let length = file.metadata().map_err(fail)?.len();
+        let start = start.unwrap_or_else(|| length.saturating_sub(most as u64));
+        let mut bytes = vec![0; length.saturating_sub(start).min(most as u64) as usize];
+        file.read_exact_at(&mut bytes, start).map_err(fail)?;
+        Ok(RawBytes { bytes, start, length })
     }
 }
 

@@ -8,14 +8,17 @@ pub mod create;
 pub mod ends;
 pub mod environment;
 pub mod error;
+pub mod exit;
 pub mod follow;
 pub mod front;
 pub mod log;
 pub mod meta;
+pub mod peek;
 pub mod prompts;
 pub mod recovery;
 pub mod regions;
 pub mod registry;
+pub mod screen;
 pub mod snapshot;
 pub mod state;
 pub mod typing;
@@ -25,10 +28,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use error::Error;
 pub use meta::{Ending, How, Meta};
-pub use regions::{Region, RegionId};
+pub use regions::RegionId;
 pub use registry::Sessions;
 pub use snapshot::Snapshot;
 pub use state::State;
+
+pub use crate::store::Error as StoreError;
+
+/// What a place in the log is, for those above.
+pub use crate::term::{MarkId, Position, keys};
 
 use crate::store::layout::SessionDir;
 use crate::tmux::PaneId;
@@ -49,11 +57,6 @@ impl Session {
     pub fn state(&self) -> MutexGuard<'_, State> {
         // A panic under the lock was in one event's handling; the state is still the best there is.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The words that attach a person.
-    pub fn attach(&self, tmux: &crate::tmux::Tmux) -> Vec<String> {
-        tmux.attach_argv(&self.name)
     }
 }
 

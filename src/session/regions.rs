@@ -211,6 +211,15 @@ impl Regions {
         }
     }
 
+    /// The innermost shell has ended a command and has not drawn its prompt yet.
+    pub fn between(&self) -> bool {
+        self.shells.last().is_some_and(|shell| match &shell.state {
+            At::Between => true,
+            At::Prompt { open, .. } => open.is_some(),
+            At::Running(_) => false,
+        })
+    }
+
     /// Host, user and folder that the innermost shell's prompt named.
     pub fn whereabouts(&self) -> Option<(Option<&str>, Option<&str>, Option<&str>)> {
         let shell = self.shells.last()?;

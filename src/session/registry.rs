@@ -26,6 +26,8 @@ pub struct Settings {
     pub tmux_socket: String,
     /// Bytes of raw.log per session.
     pub log_limit: u64,
+    /// Words put before an attach command.
+    pub attach_prefix: Vec<String>,
 }
 
 /// More live sessions than this are refused: each is a process, a tap and two inotify watches.

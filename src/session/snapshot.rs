@@ -2,8 +2,9 @@
 
 use super::regions::Region;
 use super::state::State;
-use crate::store;
-use crate::store::text::{Line, TextView};
+use super::Error;
+pub use crate::store::text::Line;
+use crate::store::text::TextView;
 use crate::term::Position;
 
 /// Lines are numbered from 0 here; replies number them from 1.
@@ -37,7 +38,7 @@ impl Span {
 }
 
 impl State {
-    pub fn snapshot(&self) -> Result<Snapshot, store::Error> {
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
         let file = self.text.view();
         let live_text = self.term.live_text();
         let live_text = live_text.strip_suffix('\n').unwrap_or(&live_text);
@@ -88,9 +89,9 @@ impl Snapshot {
         self.file.lines() + self.live.len() as u64
     }
 
-    /// The part of session.txt, for a search that reads it in blocks.
-    pub fn file(&self) -> &TextView {
-        &self.file
+    /// The part of session.txt in blocks of whole lines from line `first` on, each with the number of its first line.
+    pub fn each_block(&self, first: u64, each: impl FnMut(u64, &[u8]) -> bool) -> Result<(), Error> {
+        Ok(self.file.each_block(first, each)?)
     }
 
     /// Lines that may still change, with the number of the first.
@@ -99,7 +100,7 @@ impl Snapshot {
     }
 
     /// Calls `each` with the number of every line of `span`, until it says false.
-    pub fn each(&self, span: Span, mut each: impl FnMut(u64, Line) -> bool) -> Result<(), store::Error> {
+    pub fn each(&self, span: Span, mut each: impl FnMut(u64, Line) -> bool) -> Result<(), Error> {
         let mut on = true;
         let mut pass = |number: u64, line: Line| {
             on = number < span.after && each(number, trim(line, number, &span));
@@ -125,7 +126,7 @@ impl Snapshot {
     }
 
     /// At most `most` lines of `span` from `first` on.
-    pub fn take(&self, span: Span, first: u64, most: usize) -> Result<Vec<(u64, Line)>, store::Error> {
+    pub fn take(&self, span: Span, first: u64, most: usize) -> Result<Vec<(u64, Line)>, Error> {
         let mut lines = Vec::new();
         if most > 0 {
             self.each(span.from(first), |number, line| {

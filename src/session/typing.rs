@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::keys::Key;
 use super::watch::{Cancel, Woken};
-use super::{Error, Session};
+use super::{Error, Session, Sessions};
+use crate::tmux::pane;
 
 /// How long a call waits for another's typing to end before it is refused.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -48,5 +50,19 @@ impl Drop for Typist {
         let mut state = self.session.state();
         state.typist = None;
         state.watchers.notify();
+    }
+}
+
+impl Sessions {
+    /// Types `text` (bracketed when the program asked for that and the text is one paste) and presses `keys`.
+    pub fn press(&self, session: &Session, text: &str, bracketed: bool, keys: &[Key]) -> Result<(), Error> {
+        let keys: Vec<pane::Key> = keys
+            .iter()
+            .map(|key| match key {
+                Key::Named(name) => pane::Key::Named(name.clone()),
+                Key::Text(text) => pane::Key::Text(text.clone()),
+            })
+            .collect();
+        Ok(self.tmux.type_keys(&session.pane, text.as_bytes(), bracketed, &keys)?)
     }
 }

@@ -4,10 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// Turns a system call's -1 into the error that errno names.
-pub(super) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
-}
+use super::errno::check;
 
 /// Wraps a descriptor that a system call has just returned.
 pub(super) fn owned(result: libc::c_int) -> io::Result<OwnedFd> {

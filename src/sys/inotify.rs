@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::fd::{check, owned};
+use super::errno::check;
+use super::fd::owned;
 
 /// A watched file, as the kernel numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::fd::check;
+use super::errno::check;
 
 /// The limits on open descriptors: (soft, hard).
 pub fn descriptors() -> io::Result<(u64, u64)> {

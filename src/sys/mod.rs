@@ -2,6 +2,7 @@
 //!
 //! Must not know what its callers are for: no tmux, no sessions, no paths of ours.
 
+pub mod errno;
 pub mod fd;
 pub mod flock;
 pub mod inotify;
@@ -9,6 +10,13 @@ pub mod limits;
 pub mod passwd;
 pub mod pidfd;
 pub mod poll;
+// Not all of it has a user yet: devices will.
+#[allow(dead_code)]
+pub mod pty;
 pub mod random;
+#[allow(dead_code)]
+pub mod signal;
 pub mod stop;
+#[allow(dead_code)]
+pub mod termios;
 pub mod winsize;

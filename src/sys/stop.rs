@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::fd::{check, owned};
+use super::errno::check;
+use super::fd::owned;
 
 /// SIGINT, SIGTERM and SIGHUP, blocked in this thread and those it starts later, and readable here instead. Children are not
 /// affected: std resets the signal mask of each one it starts.

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::fd::check;
+use super::errno::check;
 
 /// Columns and rows of the terminal device at `path`. It is opened for this moment only: a descriptor kept open would keep the
 /// terminal's master from seeing that its last program has gone.

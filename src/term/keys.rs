@@ -5,8 +5,8 @@
 pub enum Key {
     /// tmux's own name.
     Named(String),
-    /// A character that is typed as it is.
-    Text(char),
+    /// Characters that are typed as they are.
+    Text(String),
 }
 
 /// Keys with a name: ours first, other spellings after it, tmux's last.
@@ -48,7 +48,7 @@ home, end, pageup, pagedown, space, f1 to f12, alt+x, ctrl/shift/alt with arrows
 pub fn parse(text: &str) -> Option<Key> {
     let mut chars = text.chars();
     if let (Some(only), None) = (chars.next(), chars.next()) {
-        return (!only.is_control()).then_some(Key::Text(only));
+        return (!only.is_control()).then(|| Key::Text(only.into()));
     }
     if let Some(letter) = text.strip_prefix('^') {
         return with_modifiers(Modifiers { ctrl: true, ..Modifiers::default() }, letter);
@@ -106,7 +106,7 @@ fn with_modifiers(modifiers: Modifiers, key: &str) -> Option<Key> {
         (None, Some(c)) if modifiers.ctrl && !modifiers.alt => return control(c).map(Key::Named),
         (None, Some(c)) if modifiers.ctrl => return control(c).map(|name| Key::Named(format!("M-{name}"))),
         (None, Some(c)) if modifiers.alt => return Some(Key::Named(format!("M-{c}"))),
-        (None, Some(c)) if modifiers.shift => return Some(Key::Text(c.to_ascii_uppercase())),
+        (None, Some(c)) if modifiers.shift => return Some(Key::Text(c.to_ascii_uppercase().into())),
         _ => return None,
     };
     let mut prefix = String::new();
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(parse("ctrl+["), named("C-["));
         assert_eq!(parse("alt+-"), named("M--"));
         for c in ['q', ';', '-', '+', '^', '漢'] {
-            assert_eq!(parse(&c.to_string()), Some(Key::Text(c)));
+            assert_eq!(parse(&c.to_string()), Some(Key::Text(c.into())));
         }
     }
 

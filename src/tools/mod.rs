@@ -24,15 +24,13 @@ use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolRes
 use crate::reply::Reply;
 use crate::session::registry::Settings;
 use crate::session::watch::Cancel;
-use crate::session::{Error, Session, Sessions};
+use crate::session::{Error, Sessions};
 use args::Args;
 
 /// What the tools were told at the start.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub settings: Settings,
-    /// Words put before an attach command.
-    pub attach_prefix: Vec<String>,
     /// Only tools that read.
     pub read_only: bool,
 }
@@ -70,23 +68,9 @@ const TABLE: &[Entry] = &[
 /// What a tool is given beside its arguments.
 pub struct Context<'a> {
     pub sessions: &'a Arc<Sessions>,
-    pub options: &'a Options,
     pub agent: &'a str,
     pub cancel: &'a Cancel,
     pub progress: Option<&'a Progress>,
-}
-
-impl Context<'_> {
-    /// The words that attach a person to a session, as one line to paste.
-    pub fn attach(&self, session: &Session) -> String {
-        let argv = session.attach(&self.sessions.tmux);
-        // What comes before may be words of another shell (ssh -t HOST), so the tmux words are quoted for it too.
-        let line = crate::tmux::format::shell_line(&argv);
-        match self.options.attach_prefix.as_slice() {
-            [] => line,
-            prefix => format!("{} {}", crate::tmux::format::shell_line(prefix), crate::tmux::format::shell_word(&line)),
-        }
-    }
 }
 
 /// A call that did not do what was asked: one sentence for the reader, and what is known all the same.
@@ -99,17 +83,17 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<crate::session::StoreError> for Failure {
+    fn from(error: crate::session::StoreError) -> Failure {
+        Failure::from(error.to_string())
+    }
+}
+
 impl From<String> for Failure {
     fn from(text: String) -> Failure {
         let mut reply = Reply::new(text);
         reply.fact("status", "refused");
         Failure(reply)
-    }
-}
-
-impl From<crate::store::Error> for Failure {
-    fn from(error: crate::store::Error) -> Failure {
-        Failure::from(error.to_string())
     }
 }
 
@@ -155,7 +139,6 @@ impl Tools {
         let sessions = self.sessions()?;
         let context = Context {
             sessions: &sessions,
-            options: &self.options,
             agent: &agent,
             cancel: &call.cancel,
             progress: call.progress.as_ref(),

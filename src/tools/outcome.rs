@@ -9,7 +9,7 @@ use crate::mcp::Progress;
 use crate::proc::View;
 use crate::reply::header::Status;
 use crate::session::front::{self, Front};
-use crate::session::regions::Kind;
+use crate::session::regions::{Kind, Region};
 use crate::session::watch::{Cancel, Woken};
 use crate::session::{Error, RegionId, Session, Sessions, State};
 
@@ -94,6 +94,17 @@ pub fn wait(sessions: &Sessions, session: &Arc<Session>, goal: &Goal<'_>) -> Res
     }
 }
 
+/// How a region has ended. A line that was the last one its program took tells of the program's own end.
+fn done(state: &State, region: &Region) -> Status {
+    if region.kind == Kind::Input {
+        let command = state.regions.all()[..region.id as usize - 1].iter().rev().find(|other| other.kind == Kind::Command);
+        if let Some(command) = command.filter(|command| command.end_offset.is_some() && command.end_offset == region.end_offset) {
+            return Status::DoneWith { command: command.id, exit: command.exit, pipestatus: command.pipestatus.clone() };
+        }
+    }
+    Status::Done { exit: region.exit, pipestatus: region.pipestatus.clone() }
+}
+
 enum Step {
     Over(Outcome),
     /// Nothing decided; how long output has been quiet.
@@ -161,10 +172,10 @@ impl<'a> Waiter<'a> {
         }
         if let Some(region) = self.region().and_then(|id| state.regions.get(id)) {
             if !region.running() {
-                let status = Status::Done { exit: region.exit, pipestatus: region.pipestatus.clone() };
+                let status = done(&state, region);
                 let ended = *self.ended_at.get_or_insert_with(Instant::now);
-                // The shell is ready for the next line only at its prompt.
-                let ready = region.kind == Kind::Input || state.regions.prompt().is_some() || state.ending.is_some();
+                // A shell is ready for the next line only at its prompt.
+                let ready = !state.regions.between() || state.ending.is_some();
                 if ready || ended.elapsed() >= PROMPT_FOLLOWS {
                     return Ok(Step::Over(self.outcome(status)));
                 }
@@ -235,7 +246,7 @@ impl<'a> Waiter<'a> {
                 (quiet >= settle).then(status)
             }
             // A prompt in an integrated shell: its markers come by the log.
-            Front::Shell { .. } | Front::Working { .. } | Front::Over(_) => None,
+            Front::Shell { .. } | Front::Between | Front::Working { .. } | Front::Over(_) => None,
         };
         let view = match front {
             Front::Prompt { view, .. }
@@ -243,7 +254,7 @@ impl<'a> Waiter<'a> {
             | Front::Fullscreen { view }
             | Front::Working { view }
             | Front::Unclear { view, .. } => Some(view),
-            Front::Shell { .. } | Front::Over(_) => None,
+            Front::Shell { .. } | Front::Between | Front::Over(_) => None,
         };
         self.view = view.map(|view| (view, Instant::now()));
         let status = status?;

@@ -1,15 +1,11 @@
 //! read: the log by line, the screen, the bytes.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-
 use crate::mcp::{Tool, schema};
 use crate::reply::Reply;
 use crate::reply::clip::{CHARS_MOST, Ends};
 use crate::reply::header::Status;
 use crate::reply::words;
 use crate::session::Session;
-use crate::store;
 
 use super::args::{Args, LINES_MOST};
 use super::{Context, Failure, report, send};
@@ -133,18 +129,13 @@ fn cooked(session: &Session, region: Option<u64>, start: Option<u64>, limit: u64
 }
 
 fn raw(session: &Session, start: Option<u64>, most: u64) -> Result<Reply, Failure> {
-    let path = session.dir.raw();
-    let fail = |error| store::Error { verb: "read", path: path.clone(), error };
-    let file = File::open(&path).map_err(fail)?;
-    let length = file.metadata().map_err(fail)?.len();
-    let start = start.unwrap_or_else(|| length.saturating_sub(most));
+    let raw = session.raw_bytes(start, most as usize)?;
+    let (start, length) = (raw.start, raw.length);
     if start > length {
         return Err(Failure::from(format!("offset {start} is beyond the end: {} has {length} bytes", session.name)));
     }
-    let mut bytes = vec![0; most.min(length - start) as usize];
-    file.read_exact_at(&mut bytes, start).map_err(fail)?;
-    let next = start + bytes.len() as u64;
-    let mut reply = Reply::new(format!("[{} · raw bytes {start}-{next} of {length} · next offset {next}]", session.name)).body(spell(&bytes));
+    let next = start + raw.bytes.len() as u64;
+    let mut reply = Reply::new(format!("[{} · raw bytes {start}-{next} of {length} · next offset {next}]", session.name)).body(spell(&raw.bytes));
     reply.fact("session", session.name.as_str());
     reply.fact("next_offset", next);
     Ok(reply)

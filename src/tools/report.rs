@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use crate::reply::Reply;
 use crate::reply::clip::{self, CHARS_DEFAULT, CHARS_MOST, Clipped, Ends, Shown};
-use crate::reply::header::{self, Header, Status};
+use crate::reply::header::{Header, Status};
 use crate::reply::words;
+use crate::session::exit;
 use crate::session::regions::Region;
-use crate::session::snapshot::Span;
+use crate::session::snapshot::{Line, Span};
 use crate::session::{Ending, Error, How, Session, Snapshot, now_ms};
-use crate::store::text::Line;
 
 use super::args::{Args, BadArgument, LINES_DEFAULT, LINES_MOST};
 
@@ -138,14 +138,17 @@ impl Told<'_> {
         facts(&mut reply, self.session, self.status);
         if let Some(region) = region {
             reply.fact("region", region.id);
-            reply.fact("exit_code", region.exit);
-            reply.fact("signal", region.exit.and_then(header::signal_of));
-            if region.pipestatus.len() > 1 {
-                reply.fact("pipestatus", region.pipestatus.clone());
-            }
             reply.fact("duration_ms", duration);
-        } else if let Status::Done { exit, .. } = self.status {
+        }
+        if let Status::Done { exit, pipestatus } | Status::DoneWith { exit, pipestatus, .. } = self.status {
             reply.fact("exit_code", *exit);
+            reply.fact("signal", exit.and_then(exit::signal_of));
+            if pipestatus.len() > 1 {
+                reply.fact("pipestatus", pipestatus.clone());
+            }
+        }
+        if let (Some(region), Status::DoneWith { command, .. }) = (region, self.status) {
+            reply.fact("regions", vec![*command, region.id]);
         }
         if let Some((first, last)) = lines {
             reply.fact("first_line", first);
@@ -174,7 +177,7 @@ pub fn ending_text(ending: &Ending) -> String {
         (How::Closed, ..) => "session closed".into(),
         (How::Gone, ..) => "session gone: its pane was removed from outside".into(),
         (How::Exited, Some(status), _) => format!("session over: its program ended with exit status {status}"),
-        (How::Exited, _, Some(signal)) => match header::signal_of(signal + 128) {
+        (How::Exited, _, Some(signal)) => match exit::signal_name(signal) {
             Some(name) => format!("session over: its program was killed by {name}"),
             None => format!("session over: its program was killed by signal {signal}"),
         },

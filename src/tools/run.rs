@@ -7,12 +7,13 @@ use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
 use crate::reply::header::Status;
 use crate::reply::words;
-use crate::session::front::Front;
+use crate::session::front::{self, Front};
 use crate::session::regions::Kind;
 use crate::session::snapshot::{self, Span};
+use crate::session::watch::Woken;
 use crate::session::{RegionId, Session};
-use crate::term::MarkId;
-use crate::tmux::pane::Key;
+use crate::session::MarkId;
+use crate::session::keys::Key;
 
 use super::args::{Args, INPUT_MOST, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Outcome, Target};
@@ -99,7 +100,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             progress: context.progress,
         };
         let outcome = outcome::wait(context.sessions, &session, &goal)?;
-        let goes_on = matches!(outcome.status, Status::Done { .. } | Status::Prompt { .. } | Status::Continuation);
+        let goes_on = matches!(outcome.status, Status::Done { .. } | Status::DoneWith { .. } | Status::Prompt { .. } | Status::Continuation);
         let mut reply = tell(context, &session, &typed, &outcome, &show)?;
         if at < last && !goes_on {
             unsent(&mut reply, &lines[at + 1..]);
@@ -146,7 +147,7 @@ pub struct Typed {
 
 /// Types one line and Enter, if what is in front takes lines.
 pub fn type_line(context: &Context<'_>, session: &Arc<Session>, line: &str, force: bool) -> Result<Typed, Failure> {
-    let front = context.sessions.front(session);
+    let front = settled_front(context, session);
     let mut clear = false;
     match &front {
         Front::Shell { typed, .. } if !typed.is_empty() => {
@@ -161,6 +162,12 @@ pub fn type_line(context: &Context<'_>, session: &Arc<Session>, line: &str, forc
             return Err(Failure::from(format!(
                 "{} has the whole screen of {}; nothing was typed. Press keys with `send` (it shows the screen)",
                 front.name(),
+                session.name
+            )));
+        }
+        Front::Between => {
+            return Err(Failure::from(format!(
+                "the shell of {} has not drawn its prompt yet (something runs before it); nothing was typed. Try again in a moment",
                 session.name
             )));
         }
@@ -184,7 +191,7 @@ pub fn type_line(context: &Context<'_>, session: &Arc<Session>, line: &str, forc
     let mut keys = Vec::new();
     if clear {
         // End of line, then kill to its start: the prompt line is empty whatever the cursor was on.
-        context.sessions.tmux.type_keys(&session.pane, b"", false, &[Key::Named("C-e".into()), Key::Named("C-u".into())])?;
+        context.sessions.press(session, "", false, &[Key::Named("C-e".into()), Key::Named("C-u".into())])?;
     }
     if shell && line.contains('\t') && !bracketed {
         // A tab would complete; quoted-insert is Ctrl-V in every shell's emacs mode.
@@ -198,12 +205,27 @@ pub fn type_line(context: &Context<'_>, session: &Arc<Session>, line: &str, forc
             }
         }
         keys.push(Key::Named("Enter".into()));
-        context.sessions.tmux.type_keys(&session.pane, b"", false, &keys)?;
+        context.sessions.press(session, "", false, &keys)?;
     } else {
         keys.push(Key::Named("Enter".into()));
-        context.sessions.tmux.type_keys(&session.pane, line.as_bytes(), bracketed, &keys)?;
+        context.sessions.press(session, line, bracketed, &keys)?;
     }
     Ok(typed)
+}
+
+/// A shell that draws its prompt right now is waited for so long.
+const PROMPT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is in front, once a shell that is about to draw its prompt has drawn it.
+fn settled_front(context: &Context<'_>, session: &Arc<Session>) -> Front {
+    let watch = session.watch();
+    let deadline = Instant::now() + PROMPT_PATIENCE;
+    loop {
+        match context.sessions.front(session) {
+            Front::Between if watch.wait(deadline, context.cancel) == Woken::Changed => {}
+            front => return front,
+        }
+    }
 }
 
 /// Notes where the log stands before the line is typed.
@@ -289,7 +311,7 @@ pub fn tell(context: &Context<'_>, session: &Arc<Session>, typed: &Typed, outcom
 
 /// What the reader should do next, where the header alone does not say.
 pub fn notes(reply: &mut Reply, session: &Session, outcome: &Outcome) {
-    let name = outcome.view.as_ref().and_then(|view| view.process.as_ref()).map(|process| process.name.clone());
+    let name = outcome.view.as_ref().map(front::name);
     match &outcome.status {
         Status::Running => {
             let name = name.map_or(String::new(), |name| format!(" ({name} works)"));
@@ -314,8 +336,8 @@ fn no_command(state: &crate::session::State, mark: MarkId, lines: u64) -> Span {
     let here = state.term.cursor().position;
     match state.term.locate(mark) {
         Some(start) if start.line + 1 < here.line => {
-            let begin = crate::term::Position { line: start.line + 1, byte: 0 };
-            snapshot::span(begin, Some(crate::term::Position { byte: 0, ..here }), lines)
+            let begin = crate::session::Position { line: start.line + 1, byte: 0 };
+            snapshot::span(begin, Some(crate::session::Position { byte: 0, ..here }), lines)
         }
         _ => snapshot::span(here, Some(here), lines),
     }

@@ -159,7 +159,6 @@ impl Finder {
     }
 
     fn each(&self, snapshot: &Snapshot, span: Span, mut hit: impl FnMut(u64)) -> Result<(), Failure> {
-        let file = snapshot.file();
         let (live_from, _) = snapshot.live();
         // A region may begin or end within a line: its first and last lines are looked at by themselves.
         let (first, last) = (span.first, span.after.saturating_sub(1));
@@ -177,7 +176,7 @@ impl Finder {
             return single(first, span.after, &mut hit);
         }
         single(first, first + 1, &mut hit)?;
-        file.each_block(first + 1, |number, block| {
+        snapshot.each_block(first + 1, |number, block| {
             self.block(number, block, end, &mut hit);
             number + (block.iter().filter(|&&byte| byte == b'\n').count() as u64) < end
         })?;

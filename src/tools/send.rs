@@ -7,10 +7,10 @@ use crate::reply::Reply;
 use crate::reply::header::Status;
 use crate::session::front::Front;
 use crate::session::regions::Kind;
+use crate::session::screen::Screen;
 use crate::session::snapshot;
 use crate::session::watch::Woken;
-use crate::term::keys::{self, Key};
-use crate::tmux::pane;
+use crate::session::keys::{self, Key};
 
 use super::args::{Args, INPUT_MOST};
 use super::report::{self, Show, Told};
@@ -82,21 +82,15 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let nothing = text.is_empty() && keys.is_empty();
     if !nothing {
         let bracketed = session.state().term.bracketed_paste() && !text.contains('\n');
-        context.sessions.tmux.type_keys(&session.pane, text.as_bytes(), bracketed, &keys)?;
+        context.sessions.press(&session, &text, bracketed, &keys)?;
     }
     settle_down(&session, &watch, context, wait, settle, nothing);
     tell(context, &session, mark, regions_before, nothing, &show)
 }
 
-fn keys_of(names: &[String]) -> Result<Vec<pane::Key>, String> {
-    names
-        .iter()
-        .map(|name| match keys::parse(name) {
-            Some(Key::Named(name)) => Ok(pane::Key::Named(name)),
-            Some(Key::Text(c)) => Ok(pane::Key::Text(c.to_string())),
-            None => Err(format!("send: there is no key {name:?}; known are {}. Nothing was typed", keys::KNOWN)),
-        })
-        .collect()
+fn keys_of(names: &[String]) -> Result<Vec<Key>, String> {
+    let unknown = |name: &String| format!("send: there is no key {name:?}; known are {}. Nothing was typed", keys::KNOWN);
+    names.iter().map(|name| keys::parse(name).ok_or_else(|| unknown(name))).collect()
 }
 
 /// Waits until something has come and then nothing for `settle` ms, at most `wait` ms.
@@ -128,7 +122,7 @@ fn settle_down(
 fn tell(
     context: &Context<'_>,
     session: &std::sync::Arc<crate::session::Session>,
-    mark: crate::term::MarkId,
+    mark: crate::session::MarkId,
     regions_before: u32,
     nothing: bool,
     show: &Show,
@@ -163,7 +157,7 @@ fn tell(
     let status = match &front {
         Front::Over(ending) => Status::Closed { how: report::ending_text(ending) },
         Front::Shell { continuation: true, .. } => Status::Continuation,
-        Front::Shell { .. } | Front::Fullscreen { .. } => Status::Settled,
+        Front::Shell { .. } | Front::Between | Front::Fullscreen { .. } => Status::Settled,
         Front::Prompt { line, .. } => Status::Prompt { at: line.clone() },
         Front::Waiting { line, view } => Status::Waiting { at: line.clone(), secret: view.secret, hedged: view.hedged },
         Front::Unclear { line, .. } => Status::Waiting { at: line.clone(), secret: false, hedged: true },
@@ -172,7 +166,7 @@ fn tell(
     if fullscreen && !matches!(front, Front::Over(_)) {
         return screen(context, session);
     }
-    let span = snapshot::span(crate::term::Position { line: from.min(lines), byte: 0 }, None, lines);
+    let span = snapshot::span(crate::session::Position { line: from.min(lines), byte: 0 }, None, lines);
     let mut reply = Told { session, status: &status, region: None, span, snapshot: &snapshot }.reply(show)?;
     for region in &finished {
         let exit = crate::reply::header::exit_text(region.exit, &region.pipestatus);
@@ -192,7 +186,7 @@ fn tell(
 
 /// The screen as tmux shows it, with the cursor.
 pub fn screen(context: &Context<'_>, session: &crate::session::Session) -> Result<Reply, Failure> {
-    let (rows, (column, row)) = context.sessions.tmux.screen(&session.pane)?;
+    let Screen { rows, cursor: (column, row) } = context.sessions.screen(session)?;
     let (cols, height, fullscreen) = {
         let state = session.state();
         let (cols, rows) = state.term.size();

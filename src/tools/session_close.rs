@@ -27,7 +27,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let name = args.required("session")?;
     args.done()?;
     let session = context.sessions.get(&name)?;
-    let info = context.sessions.tmux.pane(&session.pane)?.filter(|info| info.tag == session.meta.nonce);
+    let info = context.sessions.pane(&session)?;
     let Some(info) = info else {
         return Err(Failure::from(format!("session {name:?} is closed already; its log can still be read and searched")));
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
 use crate::session::create::{ENV_MOST, Request, first_prompt_deadline};
-use crate::session::front::Front;
+use crate::session::front::{self, Front};
 use crate::session::watch::Woken;
 
 use super::args::{self, Args};
@@ -73,7 +73,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         agent: context.agent.to_string(),
     })?;
     let first = first_prompt(context, &session);
-    let attach = context.attach(&session);
+    let attach = context.sessions.attach(&session);
     let mut reply = Reply::new(format!(
         "[{} · {} · {cols}x{rows} · {}]",
         session.name,
@@ -134,15 +134,15 @@ fn first_prompt(context: &Context<'_>, session: &std::sync::Arc<crate::session::
             Front::Shell { .. } => return First::Prompt,
             Front::Over(ending) => return First::Ended(report::ending_text(&ending)),
             Front::Prompt { .. } if !integrated && printed => return First::Prompt,
-            Front::Fullscreen { view } if quiet >= QUIET => return First::Program(format!("{} has drawn its screen", name_of(&view))),
+            Front::Fullscreen { view } if quiet >= QUIET => return First::Program(format!("{} has drawn its screen", front::name(&view))),
             Front::Waiting { line, view } if !integrated && quiet >= QUIET => {
                 let at = crate::reply::words::one_line(&line, 80);
-                return First::Program(format!("{} waits for input at {at:?}", name_of(&view)));
+                return First::Program(format!("{} waits for input at {at:?}", front::name(&view)));
             }
-            front if std::time::Instant::now() >= deadline => {
+            other if std::time::Instant::now() >= deadline => {
                 return First::Program(match integrated {
-                    true => format!("no prompt within 5 s: {} is in front; `read` view=screen shows it", front.name()),
-                    false => format!("{} works", front.name()),
+                    true => format!("no prompt within 5 s: {} is in front; `read` view=screen shows it", other.name()),
+                    false => format!("{} works", other.name()),
                 });
             }
             _ => {}
@@ -153,8 +153,4 @@ fn first_prompt(context: &Context<'_>, session: &std::sync::Arc<crate::session::
             return First::Program("the call was cancelled while the first prompt was awaited".into());
         }
     }
-}
-
-fn name_of(view: &crate::proc::View) -> String {
-    view.process.as_ref().map_or_else(|| "the program".into(), |process| process.name.clone())
 }

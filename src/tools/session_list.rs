@@ -7,7 +7,7 @@ use crate::reply::Reply;
 use crate::reply::words;
 use crate::session::front::Front;
 use crate::session::{Session, now_ms};
-use crate::tmux::Info;
+use crate::session::screen::Info;
 
 use super::args::Args;
 use super::{Context, Failure, report};
@@ -36,7 +36,7 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         let pane = panes.iter().find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
         let (text, state) = describe(context, session, pane);
         lines.push(text);
-        facts.push(json!({ "session": session.name, "state": state, "attach": context.attach(session) }));
+        facts.push(json!({ "session": session.name, "state": state, "attach": context.sessions.attach(session) }));
     }
     let mut reply = Reply::new(format!("[{}, {open} open]", words::count(all.len() as u64, "session"))).body(lines.join("\n"));
     reply.fact("sessions", facts);
@@ -53,6 +53,7 @@ fn describe(context: &Context<'_>, session: &std::sync::Arc<Session>, pane: Opti
         Front::Shell { typed, .. } if !typed.is_empty() => format!("at its prompt, with unsubmitted text {:?}", words::one_line(typed, 60)),
         Front::Shell { continuation: true, .. } => "at a continuation prompt".into(),
         Front::Shell { .. } => "at its prompt".into(),
+        Front::Between => "at its prompt in a moment".into(),
         Front::Prompt { line, .. } => format!("{} at its prompt {:?}", front.name(), words::one_line(line, 40)),
         Front::Waiting { line, .. } => format!("{} waits for input at {:?}", front.name(), words::one_line(line, 60)),
         Front::Fullscreen { .. } => format!("{} has the screen", front.name()),
@@ -74,7 +75,7 @@ fn describe(context: &Context<'_>, session: &std::sync::Arc<Session>, pane: Opti
         session.name, size.0, size.1, session.meta.agent
     );
     if !matches!(front, Front::Over(_)) {
-        text.push_str(&format!("\n  attach: {}", context.attach(session)));
+        text.push_str(&format!("\n  attach: {}", context.sessions.attach(session)));
     }
     (text, state)
 }

@@ -107,7 +107,7 @@ fn nothing_runs(context: &Context<'_>, session: &std::sync::Arc<crate::session::
         Front::Waiting { line, view } => Status::Waiting { at: line.clone(), secret: view.secret, hedged: view.hedged },
         _ => Status::Settled,
     };
-    let none = crate::session::snapshot::span(crate::term::Position { line: lines, byte: 0 }, None, lines);
+    let none = crate::session::snapshot::span(crate::session::Position { line: lines, byte: 0 }, None, lines);
     let told = Told { session, status: &status, region: None, span: none, snapshot: &snapshot };
     let mut reply = told.reply(show)?;
     match &front {

@@ -1,0 +1,300 @@
+//! The system call that a thread sleeps in, from /proc/TID/syscall and wchan. Opens nothing.
+
+use super::stat::number;
+
+/// What a thread sleeps in, as far as waiting for a terminal goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// On a processor or about to be: it sleeps in nothing.
+    Running,
+    /// read, pread64, readv, preadv, preadv2, or splice from this descriptor.
+    Read { fd: u32 },
+    /// poll or ppoll of `count` entries at this address.
+    Poll { entries: u64, count: u64 },
+    /// select or pselect6 whose set of descriptors to read is at this address, 0 for none.
+    Select { set: u64, count: u64 },
+    /// epoll_wait and its kind on this epoll descriptor.
+    Epoll { fd: u32 },
+    /// A call that a stop interrupted and that goes on. The number says no more which; when it is poll, these are its
+    /// arguments.
+    Resumed { entries: u64, count: u64 },
+    /// io_uring_enter: what it waits for is in rings that cannot be seen.
+    Ring,
+    /// Any other call, or a page fault.
+    Other,
+}
+
+/// Numbers of the calls that can wait for a terminal, on one architecture. None where the call does not exist.
+pub(super) struct Numbers {
+    read: &'static [u64],
+    splice: u64,
+    poll: &'static [u64],
+    select: &'static [u64],
+    epoll: &'static [u64],
+    resumed: u64,
+}
+
+/// io_uring_enter has one number everywhere, as all calls since Linux 5.1 have.
+const IO_URING_ENTER: u64 = 426;
+/// epoll_pwait2, likewise.
+const EPOLL_PWAIT2: u64 = 441;
+
+/// arch/x86/entry/syscalls/syscall_64.tbl: read, pread64, readv, preadv, preadv2; poll, ppoll; select, pselect6;
+/// epoll_wait, epoll_pwait.
+#[cfg(any(target_arch = "x86_64", test))]
+pub(super) const X86_64: Numbers = Numbers {
+    read: &[0, 17, 19, 295, 327],
+    splice: 275,
+    poll: &[7, 271],
+    select: &[23, 270],
+    epoll: &[232, 281, EPOLL_PWAIT2],
+    resumed: 219,
+};
+
+/// include/uapi/asm-generic/unistd.h: read, pread64, readv, preadv, preadv2; ppoll; pselect6; epoll_pwait.
+#[cfg(any(target_arch = "aarch64", test))]
+pub(super) const AARCH64: Numbers = Numbers {
+    read: &[63, 67, 65, 69, 286],
+    splice: 76,
+    poll: &[73],
+    select: &[72],
+    epoll: &[22, EPOLL_PWAIT2],
+    resumed: 128,
+};
+
+#[cfg(target_arch = "x86_64")]
+pub(super) const NATIVE: Option<&Numbers> = Some(&X86_64);
+#[cfg(target_arch = "aarch64")]
+pub(super) const NATIVE: Option<&Numbers> = Some(&AARCH64);
+/// Elsewhere only the wait channel tells.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) const NATIVE: Option<&Numbers> = None;
+
+impl Call {
+    /// Reads a line of /proc/TID/syscall (proc_pid_syscall(5)): the number, six arguments in hex, the stack pointer
+    /// and the program counter; or -1 and the two pointers; or `running`.
+    ///
+    /// None for junk, and for a 32-bit program on a 64-bit kernel, whose numbers are another table's.
+    pub(super) fn parse(line: &[u8], numbers: &Numbers) -> Option<Self> {
+        let mut words = line
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty());
+        let first = words.next()?;
+        if first == b"running" {
+            return Some(Self::Running);
+        }
+        let call: i64 = number(first)?;
+        let values = words.map(hex).collect::<Option<Vec<u64>>>()?;
+        let [args @ .., stack, _] = values.as_slice() else {
+            return None;
+        };
+        // -1 is "asleep, but not in a call".
+        let Ok(call) = u64::try_from(call) else {
+            return Some(Self::Other);
+        };
+        let [a, b, _, _, _, _] = args else {
+            return None;
+        };
+        let (a, b) = (*a, *b);
+        if *stack <= u64::from(u32::MAX) && *stack != 0 {
+            return None;
+        }
+        Some(if numbers.read.contains(&call) || call == numbers.splice {
+            Self::Read { fd: descriptor(a) }
+        } else if numbers.poll.contains(&call) {
+            Self::Poll {
+                entries: a,
+                count: u64::from(descriptor(b)),
+            }
+        } else if numbers.select.contains(&call) {
+            Self::Select {
+                set: b,
+                count: u64::from(descriptor(a)),
+            }
+        } else if numbers.epoll.contains(&call) {
+            Self::Epoll { fd: descriptor(a) }
+        } else if call == numbers.resumed {
+            Self::Resumed {
+                entries: a,
+                count: u64::from(descriptor(b)),
+            }
+        } else if call == IO_URING_ENTER {
+            Self::Ring
+        } else {
+            Self::Other
+        })
+    }
+}
+
+/// The kernel takes these as 32-bit integers, whatever else is in the register.
+fn descriptor(register: u64) -> u32 {
+    (register & u64::from(u32::MAX)) as u32
+}
+
+fn hex(word: &[u8]) -> Option<u64> {
+    let digits = std::str::from_utf8(word).ok()?.strip_prefix("0x")?;
+    u64::from_str_radix(digits, 16).ok()
+}
+
+/// Where in the kernel a thread sleeps, as far as waiting for a terminal goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// A read of a terminal; a blocking connect, send or receive and a read from inotify sleep here too.
+    Read,
+    /// poll or select.
+    Poll,
+    /// epoll.
+    Epoll,
+    /// io_uring.
+    Ring,
+    /// Somewhere else.
+    Other,
+    /// The kernel does not say: no permission, no symbol table, or not asleep.
+    Hidden,
+}
+
+/// Prefixes of wait channels: compilers append `.constprop.0`, `.isra.0` and the like, and names moved over time.
+const CHANNELS: [(&[u8], Channel); 11] = [
+    (b"wait_woken", Channel::Read),
+    (b"n_tty_read", Channel::Read),
+    (b"poll_schedule_timeout", Channel::Poll),
+    (b"do_sys_poll", Channel::Poll),
+    (b"do_poll", Channel::Poll),
+    (b"do_select", Channel::Poll),
+    (b"core_sys_select", Channel::Poll),
+    (b"do_epoll_wait", Channel::Epoll),
+    (b"ep_poll", Channel::Epoll),
+    (b"io_cqring_wait", Channel::Ring),
+    (b"__io_cqring_wait", Channel::Ring),
+];
+
+impl Channel {
+    /// Reads /proc/TID/wchan.
+    pub(super) fn parse(name: &[u8]) -> Self {
+        let name = name.trim_ascii();
+        if name.is_empty() || name == b"0" {
+            return Self::Hidden;
+        }
+        CHANNELS
+            .iter()
+            .find(|(prefix, _)| name.starts_with(prefix))
+            .map_or(Self::Other, |(_, channel)| *channel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn x86(line: &str) -> Option<Call> {
+        Call::parse(line.as_bytes(), &X86_64)
+    }
+
+    fn arm(line: &str) -> Option<Call> {
+        Call::parse(line.as_bytes(), &AARCH64)
+    }
+
+    const TAIL: &str = "0x0 0x0 0x0 0x7ffc49f922f8 0x7fda6611d2ad\n";
+
+    #[test]
+    fn calls_of_both_architectures() {
+        let line = |call: u32| format!("{call} 0x3 0x7f00 0x20 {TAIL}");
+        let read = Some(Call::Read { fd: 3 });
+        let poll = Some(Call::Poll {
+            entries: 3,
+            count: 0x7f00,
+        });
+        let select = Some(Call::Select {
+            set: 0x7f00,
+            count: 3,
+        });
+        let epoll = Some(Call::Epoll { fd: 3 });
+        let resumed = Some(Call::Resumed {
+            entries: 3,
+            count: 0x7f00,
+        });
+        for (x, a, expected) in [
+            (0, 63, read),
+            (17, 67, read),
+            (19, 65, read),
+            (295, 69, read),
+            (327, 286, read),
+            (275, 76, read),
+            (271, 73, poll),
+            (270, 72, select),
+            (281, 22, epoll),
+            (441, 441, epoll),
+            (219, 128, resumed),
+            (426, 426, Some(Call::Ring)),
+            (202, 98, Some(Call::Other)),
+        ] {
+            assert_eq!(
+                (x86(&line(x)), arm(&line(a))),
+                (expected, expected),
+                "{x} {a}"
+            );
+        }
+        assert_eq!(
+            [x86(&line(7)), x86(&line(23)), x86(&line(232))],
+            [poll, select, epoll]
+        );
+        assert_eq!(arm(&line(7)), Some(Call::Other));
+    }
+
+    #[test]
+    fn only_the_low_half_of_a_register_is_a_descriptor() {
+        assert_eq!(
+            x86(&format!("0 0xffffffff00000002 0x0 0x0 {TAIL}")),
+            Some(Call::Read { fd: 2 })
+        );
+    }
+
+    #[test]
+    fn threads_that_sleep_in_no_call() {
+        assert_eq!(x86("running\n"), Some(Call::Running));
+        assert_eq!(x86("-1 0x7ffc49f922f8 0x7fda6611d2ad\n"), Some(Call::Other));
+        assert_eq!(x86("-1 0x0 0x0"), Some(Call::Other));
+    }
+
+    #[test]
+    fn a_program_of_32_bits_has_other_numbers() {
+        assert_eq!(x86("3 0x0 0xff8a 0x1 0x0 0x0 0x0 0xff8a1234 0xf7f1"), None);
+    }
+
+    #[test]
+    fn junk_is_no_call() {
+        for junk in [
+            "",
+            "\n",
+            "0",
+            "zero 0x0",
+            "0 0x0",
+            "0 0x0 0x0 0x0",
+            "0 1 2 3 4 5 6 7 8",
+            "0 0xzz 0x0 0x0 0x0 0x0",
+        ] {
+            assert_eq!(x86(junk), None, "{junk}");
+        }
+        assert_eq!(Call::parse(&[0xff; 40], &X86_64), None);
+    }
+
+    #[test]
+    fn wait_channels_by_prefix() {
+        for (name, channel) in [
+            ("wait_woken", Channel::Read),
+            ("n_tty_read", Channel::Read),
+            ("poll_schedule_timeout.constprop.0", Channel::Poll),
+            ("do_sys_poll", Channel::Poll),
+            ("do_select.isra.0", Channel::Poll),
+            ("do_epoll_wait", Channel::Epoll),
+            ("ep_poll", Channel::Epoll),
+            ("io_cqring_wait", Channel::Ring),
+            ("do_wait", Channel::Other),
+            ("hrtimer_nanosleep", Channel::Other),
+            ("0", Channel::Hidden),
+            ("", Channel::Hidden),
+        ] {
+            assert_eq!(Channel::parse(name.as_bytes()), channel, "{name}");
+        }
+    }
+}

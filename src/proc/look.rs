@@ -1,0 +1,437 @@
+//! One look at a terminal: its foreground job, what of it waits, and what lies behind a relay.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::sys::termios::{self, Mode};
+
+use super::blocked::{By, Looker, Sight, Watch};
+use super::files::Device;
+use super::people;
+use super::{Foreground, Pid, Proc, Process, Tree, Tty, Verdict, View};
+
+/// Terminals within terminals that are followed: sudo in script in a session is two.
+const MAX_RELAYS: u8 = 3;
+
+/// A terminal as it is now.
+#[derive(Clone, Debug)]
+pub(super) struct Terminal {
+    path: PathBuf,
+    tty: Tty,
+    instance: Option<u64>,
+    mode: Option<Mode>,
+    unread: usize,
+}
+
+impl Terminal {
+    /// None when the path is no device.
+    fn open(path: &Path) -> Option<Self> {
+        let file = std::fs::metadata(path)
+            .ok()
+            .filter(|file| file.file_type().is_char_device())?;
+        let terminal = termios::open(path).ok();
+        Some(Self {
+            path: path.to_owned(),
+            tty: Tty::from_rdev(file.rdev()),
+            instance: Some(file.dev()),
+            mode: terminal
+                .as_ref()
+                .and_then(|terminal| termios::mode(terminal).ok()),
+            unread: terminal
+                .as_ref()
+                .and_then(|terminal| termios::unread(terminal).ok())
+                .unwrap_or(0),
+        })
+    }
+
+    fn device(&self) -> Device<'_> {
+        Device {
+            path: &self.path,
+            tty: self.tty,
+            instance: self.instance,
+        }
+    }
+
+    fn canonical(&self) -> bool {
+        self.mode.is_none_or(|mode| mode.canonical)
+    }
+
+    fn hides_a_line(&self) -> bool {
+        self.mode.is_some_and(Mode::hides_a_line)
+    }
+}
+
+/// What is found on one terminal.
+struct Finding {
+    verdict: Verdict,
+    hedged: bool,
+    by: Option<By>,
+    process: Option<Process>,
+    running: bool,
+    relays: u8,
+    secret: bool,
+    unread: usize,
+}
+
+impl Finding {
+    fn plain(verdict: Verdict, process: Option<&Process>) -> Self {
+        Self {
+            verdict,
+            hedged: false,
+            by: None,
+            running: process.is_some_and(Process::is_running),
+            process: process.cloned(),
+            relays: 0,
+            secret: false,
+            unread: 0,
+        }
+    }
+}
+
+pub(super) fn look(proc: &Proc, pane_pid: Pid, path: &Path) -> View {
+    let tree = proc.tree();
+    let terminal = Terminal::open(path);
+    judge(proc, &tree, pane_pid, terminal.as_ref())
+}
+
+/// As [`look`], of a tree and a terminal that were looked at already.
+fn judge(proc: &Proc, tree: &Tree, pane_pid: Pid, terminal: Option<&Terminal>) -> View {
+    let pane = tree.get(pane_pid).filter(|pane| !pane.is_dead());
+    let mut foreground = None;
+    let finding = match (pane, terminal) {
+        (None, _) => Finding::plain(Verdict::Gone, None),
+        (Some(_), None) => Finding::plain(Verdict::Unknown, None),
+        (Some(pane), Some(terminal)) => match session_on(tree, pane, terminal) {
+            None => Finding::plain(Verdict::Unknown, None),
+            Some(owner) => {
+                foreground = front(proc, tree, pane, owner);
+                Scene {
+                    proc,
+                    tree,
+                    terminal,
+                    session: owner.session,
+                    depth: 0,
+                }
+                .judge()
+            }
+        },
+    };
+    View {
+        verdict: finding.verdict,
+        hedged: finding.hedged,
+        waits_by: finding.by.map(Into::into),
+        foreground,
+        cpu_ticks: finding
+            .process
+            .as_ref()
+            .map_or(0, |process| process.cpu_ticks),
+        process: finding.process.map(|process| proc.named(&process)),
+        relays: finding.relays,
+        secret: finding.secret,
+        canonical: terminal.is_none_or(Terminal::canonical),
+        echo: terminal
+            .and_then(|terminal| terminal.mode)
+            .is_none_or(|mode| mode.echo),
+        unread: finding
+            .unread
+            .max(terminal.map_or(0, |terminal| terminal.unread)),
+        running: finding.running,
+    }
+}
+
+/// A process of the session that the terminal belongs to: the pane's own, unless its number comes from another PID
+/// namespace and means another process here.
+fn session_on<'a>(tree: &'a Tree, pane: &'a Process, terminal: &Terminal) -> Option<&'a Process> {
+    if pane.tty == Some(terminal.tty) {
+        Some(pane)
+    } else {
+        tree.on(terminal.tty).next()
+    }
+}
+
+fn front(proc: &Proc, tree: &Tree, pane: &Process, owner: &Process) -> Option<Foreground> {
+    let pgrp = owner.tpgid?;
+    let alive = || tree.group(pgrp).filter(|member| !member.is_dead());
+    let leader = alive()
+        .find(|member| member.pid == pgrp)
+        .or_else(|| alive().min_by_key(|member| member.start_time));
+    Some(proc.name_foreground(pane, pgrp, leader))
+}
+
+/// A terminal and the session that it controls.
+struct Scene<'a> {
+    proc: &'a Proc,
+    tree: &'a Tree,
+    terminal: &'a Terminal,
+    session: Pid,
+    depth: u8,
+}
+
+impl Scene<'_> {
+    fn judge(&self) -> Finding {
+        let members: Vec<&Process> = self
+            .tree
+            .on(self.terminal.tty)
+            .filter(|member| member.session == self.session)
+            .collect();
+        let Some(pgrp) = members.iter().find_map(|member| member.tpgid) else {
+            return self.unseen(None);
+        };
+        let mut group: Vec<&Process> = members
+            .iter()
+            .copied()
+            .filter(|member| member.pgrp == pgrp && !member.is_dead())
+            .collect();
+        group.sort_by_key(|member| (member.pid != pgrp, member.start_time, member.pid));
+        let Some(leader) = group.first().copied() else {
+            return self.unseen(None);
+        };
+        group.retain(|member| !member.is_stopped());
+        if group.is_empty() {
+            return Finding::plain(Verdict::Stopped, Some(leader));
+        }
+        let mut sights: Vec<(&Process, Sight)> = group
+            .iter()
+            .map(|member| (*member, self.sight(member)))
+            .collect();
+        if !sights
+            .iter()
+            .any(|(_, sight)| matches!(sight.watch, Watch::Terminal(_)))
+        {
+            sights.extend(self.left_the_group(&group, pgrp));
+        }
+        self.weigh(leader, &sights)
+    }
+
+    fn sight(&self, process: &Process) -> Sight {
+        let device = self.terminal.device();
+        Looker {
+            proc: self.proc,
+            process,
+            device: &device,
+            canonical: self.terminal.canonical(),
+        }
+        .look()
+    }
+
+    /// Descendants of the foreground group outside it that hold the terminal. One in another session can read it at
+    /// any time. One in another group of this session cannot, and would be stopped for trying: it counts only when a
+    /// read that it began in the foreground is still going on.
+    fn left_the_group(&self, group: &[&Process], pgrp: Pid) -> Vec<(&Process, Sight)> {
+        let outside = self
+            .tree
+            .descendants(group.iter().map(|member| member.pid))
+            .into_iter();
+        outside
+            .filter(|process| process.pgrp != pgrp && !process.is_dead() && !process.is_stopped())
+            .map(|process| (process, self.sight(process)))
+            .filter(|(process, sight)| match sight.watch {
+                Watch::Terminal(By::Read) => true,
+                Watch::Terminal(By::Poll) | Watch::Likely(_) => process.session != self.session,
+                Watch::Unlikely(_) | Watch::Hidden | Watch::Elsewhere => false,
+            })
+            .collect()
+    }
+
+    fn weigh(&self, leader: &Process, sights: &[(&Process, Sight)]) -> Finding {
+        let mut relayed: Option<Finding> = None;
+        let mut watchers: Vec<&(&Process, Sight)> = sights
+            .iter()
+            .filter(|(_, sight)| sight.watch > Watch::Elsewhere)
+            .collect();
+        // Stable: of equals the leader first, then the oldest.
+        watchers.sort_by_key(|(_, sight)| std::cmp::Reverse(sight.watch));
+        for (process, sight) in watchers {
+            if let Some(inner) = self.behind(process, *sight) {
+                let better = relayed
+                    .as_ref()
+                    .is_none_or(|other| rank(inner.verdict) > rank(other.verdict));
+                relayed = if better { Some(inner) } else { relayed };
+                continue;
+            }
+            let own = self.own(process, *sight);
+            if own.verdict == Verdict::Working && relayed.is_some() {
+                continue;
+            }
+            return own;
+        }
+        if let Some(relayed) = relayed {
+            return relayed;
+        }
+        // A nested tmux or screen hands its terminal to a server and does not watch it itself.
+        let remote = sights
+            .iter()
+            .find(|(process, _)| !self.terminal.canonical() && self.is_remote(process));
+        match remote {
+            Some((process, _)) => Finding::plain(Verdict::Remote, Some(process)),
+            None => self.working(leader, sights),
+        }
+    }
+
+    fn working(&self, leader: &Process, sights: &[(&Process, Sight)]) -> Finding {
+        let running = sights
+            .iter()
+            .any(|(process, sight)| process.pid == leader.pid && sight.running);
+        Finding {
+            running,
+            ..Finding::plain(Verdict::Working, Some(leader))
+        }
+    }
+
+    /// The verdict on one process that watches the terminal, or may.
+    fn own(&self, process: &Process, sight: Sight) -> Finding {
+        let finding = |verdict, hedged, by| Finding {
+            verdict,
+            hedged,
+            by,
+            running: sight.running,
+            secret: verdict == Verdict::Waiting && self.terminal.hides_a_line(),
+            unread: self.terminal.unread,
+            ..Finding::plain(verdict, Some(process))
+        };
+        match sight.watch {
+            Watch::Terminal(by) | Watch::Likely(by) if self.is_remote(process) => {
+                let asks_itself = self.terminal.canonical() && by == By::Read;
+                let hedged = matches!(sight.watch, Watch::Likely(_));
+                if asks_itself {
+                    finding(
+                        Verdict::Waiting,
+                        hedged && !self.terminal.hides_a_line(),
+                        Some(by),
+                    )
+                } else {
+                    finding(Verdict::Remote, false, None)
+                }
+            }
+            Watch::Terminal(by) => finding(Verdict::Waiting, false, Some(by)),
+            // Who hides a line asks for one: the only use of that mode.
+            Watch::Likely(by) | Watch::Unlikely(by) if self.terminal.hides_a_line() => {
+                finding(Verdict::Waiting, false, Some(by))
+            }
+            Watch::Hidden if self.terminal.hides_a_line() => finding(Verdict::Waiting, false, None),
+            Watch::Likely(by) => finding(Verdict::Waiting, true, Some(by)),
+            Watch::Hidden => finding(Verdict::Unknown, false, None),
+            Watch::Unlikely(_) => finding(Verdict::Working, true, None),
+            Watch::Elsewhere => finding(Verdict::Working, false, None),
+        }
+    }
+
+    /// No process of the foreground group can be seen (hidepid, another PID namespace, or it ended just now).
+    fn unseen(&self, process: Option<&Process>) -> Finding {
+        if !self.terminal.hides_a_line() {
+            return Finding::plain(Verdict::Unknown, process);
+        }
+        Finding {
+            secret: true,
+            unread: self.terminal.unread,
+            ..Finding::plain(Verdict::Waiting, process)
+        }
+    }
+
+    fn is_remote(&self, process: &Process) -> bool {
+        people::is_remote(&self.proc.cmdline(process.pid), &process.comm)
+    }
+
+    /// What is found on the terminals that this process relays to. None when it relays to none, or nothing lives there.
+    fn behind(&self, relay: &Process, sight: Sight) -> Option<Finding> {
+        // Raw is how a relay leaves the outer terminal. What only may watch a cooked one, such as a test driver in
+        // poll, is taken to have the inner one for itself.
+        if !matches!(sight.watch, Watch::Terminal(_)) && self.terminal.canonical() {
+            return None;
+        }
+        let mut found: Option<Finding> = None;
+        for (tty, session) in self.inner_sessions(relay) {
+            let inner = self.inner(tty, session);
+            let better = found
+                .as_ref()
+                .is_none_or(|other| rank(inner.verdict) > rank(other.verdict));
+            found = if better { Some(inner) } else { found };
+        }
+        found.filter(|inner| rank(inner.verdict) > rank(Verdict::Stopped))
+    }
+
+    fn inner(&self, tty: Tty, session: Pid) -> Finding {
+        let path = tty
+            .pts_index()
+            .map(|index| PathBuf::from(format!("/dev/pts/{index}")));
+        let opened = path.as_deref().and_then(Terminal::open);
+        let terminal = opened.unwrap_or_else(|| Terminal {
+            path: path.unwrap_or_default(),
+            tty,
+            instance: None,
+            mode: None,
+            unread: 0,
+        });
+        if self.depth >= MAX_RELAYS {
+            return Finding {
+                relays: self.depth,
+                ..Finding::plain(Verdict::Unknown, None)
+            };
+        }
+        let scene = Scene {
+            terminal: &terminal,
+            session,
+            depth: self.depth + 1,
+            ..*self
+        };
+        let finding = scene.judge();
+        Finding {
+            relays: finding.relays.max(self.depth + 1),
+            ..finding
+        }
+    }
+
+    /// Terminals whose master side the process holds, with the session on each: one that descends from the relay,
+    /// else the only one there is.
+    ///
+    /// Where its descriptors cannot be seen (sudo), its descendants' other terminals say the same.
+    fn inner_sessions(&self, relay: &Process) -> Vec<(Tty, Pid)> {
+        let device = self.terminal.device();
+        let ttys: Option<Vec<Tty>> = self.proc.held(relay, &device).map(|held| {
+            held.masters
+                .iter()
+                .filter_map(|fd| self.proc.master_of(relay.pid, *fd))
+                .map(Tty::pts)
+                .collect()
+        });
+        let children = || self.tree.descendants([relay.pid]).into_iter();
+        let mut found: Vec<(Tty, Pid)> = Vec::new();
+        match ttys {
+            Some(ttys) => {
+                for tty in ttys {
+                    let own = children()
+                        .find(|child| child.tty == Some(tty))
+                        .map(|child| child.session);
+                    let mut sessions: Vec<Pid> =
+                        self.tree.on(tty).map(|process| process.session).collect();
+                    sessions.dedup();
+                    let only = if let [only] = sessions[..] {
+                        Some(only)
+                    } else {
+                        None
+                    };
+                    found.extend(own.or(only).map(|session| (tty, session)));
+                }
+            }
+            None => {
+                let others = children().filter(|child| child.tty != Some(self.terminal.tty));
+                found.extend(others.filter_map(|child| Some((child.tty?, child.session))));
+            }
+        }
+        found.sort_by_key(|(tty, session)| (tty.minor, *session));
+        found.dedup();
+        found
+    }
+}
+
+/// Of several terminals behind one relay, that which asks for something counts, then that which can be told most about.
+fn rank(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Waiting => 5,
+        Verdict::Working => 4,
+        Verdict::Remote => 3,
+        Verdict::Unknown => 2,
+        Verdict::Stopped => 1,
+        Verdict::Gone => 0,
+    }
+}
