@@ -16,15 +16,16 @@ pub mod error;
 #[cfg(test)]
 mod fake;
 pub mod lines;
-mod message;
+pub mod message;
 mod pending;
 mod scan;
 pub mod schema;
 mod service;
 mod workers;
 
+pub use call::Prepared;
 pub use dispatch::Server;
 pub use error::Error;
 pub use lines::{End, serve_lines};
-pub use pending::Progress;
+pub use pending::{Notify, Progress};
 pub use service::{Annotations, Call, Client, ServerInfo, Service, Tool, ToolResult};

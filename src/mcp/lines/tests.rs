@@ -225,6 +225,8 @@ fn a_batch_is_answered_when_its_last_call_is() {
     client.holds(2);
     client.ping(4);
     client.line(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#);
+    // So that the cancellation is known before the other call ends.
+    client.ping(5);
     client.handles.release = bounded(0).0;
     let answer = client.next();
     let mut ids: Vec<_> = answer
