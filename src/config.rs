@@ -13,11 +13,26 @@ const SOCKET: &str = "paneglass";
 
 /// The variables that are read, with what each is for: for help, doctor and the manual.
 pub const VARIABLES: &[(&str, &str)] = &[
-    ("PANEGLASS_HOME", "state directory (default $XDG_STATE_HOME/paneglass, else ~/.local/state/paneglass)"),
-    ("PANEGLASS_SOCKET", "name of the tmux socket (default paneglass)"),
-    ("PANEGLASS_TMUX", "the tmux to use (default tmux, from the PATH)"),
-    ("PANEGLASS_ATTACH_PREFIX", "words put before the attach command, such as: ssh -t HOST"),
-    ("PANEGLASS_LOG_LIMIT", "bytes of output kept per session (default 4 GiB)"),
+    (
+        "PANEGLASS_HOME",
+        "state directory (default $XDG_STATE_HOME/paneglass, else ~/.local/state/paneglass)",
+    ),
+    (
+        "PANEGLASS_SOCKET",
+        "name of the tmux socket (default paneglass)",
+    ),
+    (
+        "PANEGLASS_TMUX",
+        "the tmux to use (default tmux, from the PATH)",
+    ),
+    (
+        "PANEGLASS_ATTACH_PREFIX",
+        "words put before the attach command, such as: ssh -t HOST",
+    ),
+    (
+        "PANEGLASS_LOG_LIMIT",
+        "bytes of output kept per session (default 4 GiB)",
+    ),
     ("PANEGLASS_READ_ONLY", "1: only tools that read are offered"),
 ];
 
@@ -48,43 +63,75 @@ impl std::error::Error for Error {}
 impl Config {
     /// `home` is the user's home as the user database has it, for when HOME is not set.
     pub fn from_env(home: Option<PathBuf>) -> Result<Config, Error> {
-        Config::from(|name| std::env::var_os(name).filter(|value| !value.is_empty()), home)
+        Config::from(
+            |name| std::env::var_os(name).filter(|value| !value.is_empty()),
+            home,
+        )
     }
 
-    fn from(get: impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) -> Result<Config, Error> {
+    fn from(
+        get: impl Fn(&str) -> Option<OsString>,
+        home: Option<PathBuf>,
+    ) -> Result<Config, Error> {
         let text = |name: &str| match get(name).map(OsString::into_string) {
             None => Ok(None),
             Some(Ok(text)) => Ok(Some(text)),
             Some(Err(_)) => Err(Error(format!("{name} is not valid UTF-8"))),
         };
-        let state = get("PANEGLASS_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(get("XDG_STATE_HOME")?).join("paneglass")));
-        let home = || get("HOME").map(PathBuf::from).or(home).map(|home| home.join(".local/state/paneglass"));
+        let state = get("PANEGLASS_HOME")
+            .map(PathBuf::from)
+            .or_else(|| Some(PathBuf::from(get("XDG_STATE_HOME")?).join("paneglass")));
+        let home = || {
+            get("HOME")
+                .map(PathBuf::from)
+                .or(home)
+                .map(|home| home.join(".local/state/paneglass"))
+        };
         let Some(home) = state.or_else(home) else {
             return Err(Error("there is no home directory to keep state in; set PANEGLASS_HOME to a directory of yours".into()));
         };
         if !home.is_absolute() {
-            return Err(Error(format!("PANEGLASS_HOME must be an absolute path, not {}", home.display())));
+            return Err(Error(format!(
+                "PANEGLASS_HOME must be an absolute path, not {}",
+                home.display()
+            )));
         }
         let tmux_socket = text("PANEGLASS_SOCKET")?.unwrap_or_else(|| SOCKET.into());
         if tmux_socket.contains('/') || tmux_socket.starts_with('.') {
-            return Err(Error(format!("PANEGLASS_SOCKET is a name, not a path: {tmux_socket:?}")));
+            return Err(Error(format!(
+                "PANEGLASS_SOCKET is a name, not a path: {tmux_socket:?}"
+            )));
         }
         let log_limit = match text("PANEGLASS_LOG_LIMIT")? {
             None => LOG_LIMIT,
-            Some(value) => value.parse().ok().filter(|&limit| limit > 0).ok_or_else(|| {
-                Error(format!("PANEGLASS_LOG_LIMIT must be a number of bytes over 0, not {value:?}"))
-            })?,
+            Some(value) => value
+                .parse()
+                .ok()
+                .filter(|&limit| limit > 0)
+                .ok_or_else(|| {
+                    Error(format!(
+                        "PANEGLASS_LOG_LIMIT must be a number of bytes over 0, not {value:?}"
+                    ))
+                })?,
         };
         let read_only = match text("PANEGLASS_READ_ONLY")?.as_deref() {
             None | Some("0") => false,
             Some("1") => true,
-            Some(value) => return Err(Error(format!("PANEGLASS_READ_ONLY must be 0 or 1, not {value:?}"))),
+            Some(value) => {
+                return Err(Error(format!(
+                    "PANEGLASS_READ_ONLY must be 0 or 1, not {value:?}"
+                )));
+            }
         };
         Ok(Config {
             home,
             tmux_socket,
             tmux: get("PANEGLASS_TMUX").map_or_else(|| "tmux".into(), PathBuf::from),
-            attach_prefix: text("PANEGLASS_ATTACH_PREFIX")?.unwrap_or_default().split_whitespace().map(String::from).collect(),
+            attach_prefix: text("PANEGLASS_ATTACH_PREFIX")?
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(String::from)
+                .collect(),
             log_limit,
             read_only,
         })
@@ -96,7 +143,12 @@ mod tests {
     use super::*;
 
     fn config(pairs: &[(&str, &str)]) -> Result<Config, Error> {
-        let get = |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+        let get = |name: &str| {
+            pairs
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| OsString::from(value))
+        };
         Config::from(get, None)
     }
 
@@ -104,9 +156,17 @@ mod tests {
     fn where_state_is_kept() {
         let home = |pairs: &[(&str, &str)]| config(pairs).unwrap().home.display().to_string();
         assert_eq!(home(&[("HOME", "/h")]), "/h/.local/state/paneglass");
-        assert_eq!(home(&[("HOME", "/h"), ("XDG_STATE_HOME", "/s")]), "/s/paneglass");
+        assert_eq!(
+            home(&[("HOME", "/h"), ("XDG_STATE_HOME", "/s")]),
+            "/s/paneglass"
+        );
         assert_eq!(home(&[("HOME", "/h"), ("PANEGLASS_HOME", "/p")]), "/p");
-        assert!(config(&[]).unwrap_err().to_string().contains("set PANEGLASS_HOME"));
+        assert!(
+            config(&[])
+                .unwrap_err()
+                .to_string()
+                .contains("set PANEGLASS_HOME")
+        );
     }
 
     #[test]
@@ -118,7 +178,9 @@ mod tests {
             ("PANEGLASS_LOG_LIMIT", "0"),
             ("PANEGLASS_READ_ONLY", "yes"),
         ] {
-            let error = config(&[("HOME", "/h"), (name, value)]).unwrap_err().to_string();
+            let error = config(&[("HOME", "/h"), (name, value)])
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(name), "{error}");
         }
     }

@@ -30,13 +30,27 @@ pub fn run(args: lexopt::Parser) -> ExitCode {
 fn attach(name: &str) -> Result<(), String> {
     let config = super::config()?;
     let peeks = super::list::sessions(&config)?;
-    if !peeks.iter().any(|peek| peek.meta.name == name && peek.pane.is_some()) {
-        let open: Vec<&str> = peeks.iter().filter(|peek| peek.pane.is_some()).map(|peek| peek.meta.name.as_str()).collect();
-        let open = if open.is_empty() { "no session is open".into() } else { format!("open sessions: {}", open.join(", ")) };
+    if !peeks
+        .iter()
+        .any(|peek| peek.meta.name == name && peek.pane.is_some())
+    {
+        let open: Vec<&str> = peeks
+            .iter()
+            .filter(|peek| peek.pane.is_some())
+            .map(|peek| peek.meta.name.as_str())
+            .collect();
+        let open = if open.is_empty() {
+            "no session is open".into()
+        } else {
+            format!("open sessions: {}", open.join(", "))
+        };
         return Err(format!("there is no open session {name:?}; {open}"));
     }
     let argv = Tmux::new(config.tmux, config.tmux_socket).attach_argv(name);
     // Inside another tmux, tmux refuses to nest unless TMUX is unset; ours is another server, so nesting is meant.
-    let error = Command::new(&argv[0]).args(&argv[1..]).env_remove("TMUX").exec();
+    let error = Command::new(&argv[0])
+        .args(&argv[1..])
+        .env_remove("TMUX")
+        .exec();
     Err(format!("cannot start {}: {error}", argv[0]))
 }

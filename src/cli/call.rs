@@ -34,7 +34,9 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
         match args.next() {
             Ok(None) => break,
             Ok(Some(lexopt::Arg::Long("json"))) => as_json = true,
-            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => return super::print(HELP),
+            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => {
+                return super::print(HELP);
+            }
             Ok(Some(lexopt::Arg::Value(word))) => words.push(word.to_string_lossy().into_owned()),
             Ok(Some(other)) => return super::wrong("paneglass call", other.unexpected()),
             Err(error) => return super::wrong("paneglass call", error),
@@ -48,7 +50,10 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
         let Some((name, value)) = pair.split_once('=') else {
             return super::wrong("paneglass call", format!("{pair:?} is not NAME=VALUE"));
         };
-        arguments.insert(name.into(), serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into())));
+        arguments.insert(
+            name.into(),
+            serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into())),
+        );
     }
     let config = match super::config() {
         Ok(config) => config,
@@ -57,15 +62,23 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
     let direct = Direct::new(&config, "call");
     if !direct.tools().iter().any(|known| known.name == tool) {
         let names: Vec<&str> = direct.tools().iter().map(|tool| tool.name).collect();
-        return super::wrong("paneglass call", format!("there is no tool {tool:?}; there are {}", names.join(", ")));
+        return super::wrong(
+            "paneglass call",
+            format!("there is no tool {tool:?}; there are {}", names.join(", ")),
+        );
     }
     let result = direct.call(tool, arguments);
     let text = if as_json {
-        let whole = json!({ "text": result.text, "isError": result.is_error, "facts": result.facts });
+        let whole =
+            json!({ "text": result.text, "isError": result.is_error, "facts": result.facts });
         format!("{whole}\n")
     } else {
         format!("{}\n", super::clean(&result.text))
     };
     let printed = super::print(&text);
-    if result.is_error { ExitCode::FAILURE } else { printed }
+    if result.is_error {
+        ExitCode::FAILURE
+    } else {
+        printed
+    }
 }

@@ -62,35 +62,81 @@ impl Drop for Stage {
 }
 
 fn demo() -> Result<(), String> {
-    let name = format!("paneglass-demo-{}", random::hex(4).map_err(|error| error.to_string())?);
+    let name = format!(
+        "paneglass-demo-{}",
+        random::hex(4).map_err(|error| error.to_string())?
+    );
     let root = std::env::temp_dir().join(&name);
     dir::private(&root).map_err(|error| error.to_string())?;
-    let config = Config { home: root.join("state"), tmux_socket: name, attach_prefix: Vec::new(), ..super::config()? };
-    let stage = Stage { root: root.clone(), tmux: Tmux::new(config.tmux.clone(), config.tmux_socket.clone()) };
+    let config = Config {
+        home: root.join("state"),
+        tmux_socket: name,
+        attach_prefix: Vec::new(),
+        ..super::config()?
+    };
+    let stage = Stage {
+        root: root.clone(),
+        tmux: Tmux::new(config.tmux.clone(), config.tmux_socket.clone()),
+    };
     write(&root.join("build.sh"), BUILD)?;
     write(&root.join("part57.c"), PART)?;
     let direct = Direct::new(&config, "demo");
     let act = |title: &str, tool: &str, arguments: Value, want: fn(&Map<String, Value>) -> bool| {
         step(&direct, title, tool, arguments, want)
     };
-    act("An agent opens a session.", "session_create", json!({ "name": "demo", "cwd": root }), |_| true)?;
-    act("It builds. The status is exact; a long output comes back with its middle left out.", "run",
-        json!({ "session": "demo", "input": "sh build.sh", "max_lines": 8 }), |facts| facts.get("exit_code") == Some(&json!(2)))?;
-    act("Every line is still there: it finds the error.", "search",
-        json!({ "session": "demo", "pattern": "error:", "context": 1 }), |facts| facts.get("total_matches") == Some(&json!(1)))?;
-    act("It mends the file and builds again, only the last line shown.", "run",
+    act(
+        "An agent opens a session.",
+        "session_create",
+        json!({ "name": "demo", "cwd": root }),
+        |_| true,
+    )?;
+    act(
+        "It builds. The status is exact; a long output comes back with its middle left out.",
+        "run",
+        json!({ "session": "demo", "input": "sh build.sh", "max_lines": 8 }),
+        |facts| facts.get("exit_code") == Some(&json!(2)),
+    )?;
+    act(
+        "Every line is still there: it finds the error.",
+        "search",
+        json!({ "session": "demo", "pattern": "error:", "context": 1 }),
+        |facts| facts.get("total_matches") == Some(&json!(1)),
+    )?;
+    act(
+        "It mends the file and builds again, only the last line shown.",
+        "run",
         json!({ "session": "demo", "input": "sed -i 's/return ;/return 0;/' part57.c && sh build.sh", "last_lines": 1 }),
-        |facts| facts.get("exit_code") == Some(&json!(0)))?;
-    act("A command asks a question: it says so instead of hanging.", "run",
+        |facts| facts.get("exit_code") == Some(&json!(0)),
+    )?;
+    act(
+        "A command asks a question: it says so instead of hanging.",
+        "run",
         json!({ "session": "demo", "input": "read -p 'Install? [y/N] ' answer && echo \"answer: $answer\"" }),
-        |facts| facts.get("status") == Some(&json!("waiting")))?;
-    act("The agent answers.", "run", json!({ "session": "demo", "input": "y" }), |facts| facts.get("status") == Some(&json!("done")))?;
-    act("A pipeline tells the status of every stage.", "run",
-        json!({ "session": "demo", "input": "false | true" }), |facts| facts.get("pipestatus") == Some(&json!([1, 0])))?;
-    act("The session goes; outside a demo its log would stay.", "session_close", json!({ "session": "demo" }), |_| true)?;
+        |facts| facts.get("status") == Some(&json!("waiting")),
+    )?;
+    act(
+        "The agent answers.",
+        "run",
+        json!({ "session": "demo", "input": "y" }),
+        |facts| facts.get("status") == Some(&json!("done")),
+    )?;
+    act(
+        "A pipeline tells the status of every stage.",
+        "run",
+        json!({ "session": "demo", "input": "false | true" }),
+        |facts| facts.get("pipestatus") == Some(&json!([1, 0])),
+    )?;
+    act(
+        "The session goes; outside a demo its log would stay.",
+        "session_close",
+        json!({ "session": "demo" }),
+        |_| true,
+    )?;
     drop(direct);
     drop(stage);
-    super::print("All of that was real. Register paneglass with your MCP client: see the README.\n");
+    super::print(
+        "All of that was real. Register paneglass with your MCP client: see the README.\n",
+    );
     Ok(())
 }
 
@@ -110,14 +156,25 @@ fn step(
     let shown = Value::Object(arguments.clone());
     super::print(&format!("{title}\n> {tool} {shown}\n"));
     let result = direct.call(tool, arguments);
-    let reply: String = super::clean(&result.text).lines().map(|line| format!("  {line}\n")).collect();
+    let reply: String = super::clean(&result.text)
+        .lines()
+        .map(|line| format!("  {line}\n"))
+        .collect();
     super::print(&format!("{reply}\n"));
-    let facts = result.facts.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
+    let facts = result
+        .facts
+        .as_ref()
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
     if result.is_error {
         return Err(format!("{tool} failed: {}", result.text));
     }
     if !want(&facts) {
-        return Err(format!("{tool} did not come to what it should; paneglass doctor may say why. Facts: {}", Value::Object(facts)));
+        return Err(format!(
+            "{tool} did not come to what it should; paneglass doctor may say why. Facts: {}",
+            Value::Object(facts)
+        ));
     }
     Ok(())
 }

@@ -11,7 +11,13 @@ use crate::store::spawn::Spawn;
 use crate::sys::limits;
 
 /// What tmux has set for this very pane and the program must keep.
-const FROM_TMUX: [&str; 5] = ["TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE"];
+const FROM_TMUX: [&str; 5] = [
+    "TERM",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "TMUX",
+    "TMUX_PANE",
+];
 
 /// As a shell would report it: not found, and found but not executable.
 const NOT_FOUND: u8 = 127;
@@ -22,7 +28,12 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
         eprintln!("paneglass launch: it is started by tmux for a session, as launch DIR");
         return ExitCode::from(2);
     };
-    let spawn = match Spawn::take(&SessionDir { path: PathBuf::from(dir) }.spawn()) {
+    let spawn = match Spawn::take(
+        &SessionDir {
+            path: PathBuf::from(dir),
+        }
+        .spawn(),
+    ) {
         Ok(spawn) => spawn,
         Err(error) => {
             eprintln!("paneglass launch: {error}");
@@ -36,10 +47,24 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
     if let Err(error) = limits::set_descriptors(spawn.descriptors) {
         eprintln!("paneglass launch: cannot restore the limit on open files: {error}");
     }
-    let kept = FROM_TMUX.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
+    let kept = FROM_TMUX
+        .iter()
+        .filter_map(|name| Some((*name, std::env::var_os(name)?)));
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(&spawn.cwd).env_clear().envs(kept).envs(spawn.env);
+    command
+        .args(arguments)
+        .current_dir(&spawn.cwd)
+        .env_clear()
+        .envs(kept)
+        .envs(spawn.env);
     let error = command.exec();
-    eprintln!("paneglass: cannot start {program} in {}: {error}", spawn.cwd.display());
-    ExitCode::from(if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE })
+    eprintln!(
+        "paneglass: cannot start {program} in {}: {error}",
+        spawn.cwd.display()
+    );
+    ExitCode::from(if error.kind() == ErrorKind::NotFound {
+        NOT_FOUND
+    } else {
+        NOT_EXECUTABLE
+    })
 }

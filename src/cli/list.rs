@@ -27,7 +27,9 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
         match args.next() {
             Ok(None) => break,
             Ok(Some(lexopt::Arg::Long("json"))) => as_json = true,
-            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => return super::print(HELP),
+            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => {
+                return super::print(HELP);
+            }
             Ok(Some(other)) => return super::wrong("paneglass list", other.unexpected()),
             Err(error) => return super::wrong("paneglass list", error),
         }
@@ -53,7 +55,9 @@ fn state(peek: &Peek) -> String {
         },
         (Some(_), _) => "open".into(),
         (None, Some(end)) if end.how == How::Closed => "closed".into(),
-        (None, Some(end)) => end.status.map_or("gone".into(), |status| format!("exited {status}")),
+        (None, Some(end)) => end
+            .status
+            .map_or("gone".into(), |status| format!("exited {status}")),
         (None, None) => "gone".into(),
     }
 }
@@ -80,11 +84,26 @@ fn table(peeks: &[Peek]) -> String {
     let rows = peeks.iter().map(|peek| {
         let people = peek.pane.as_ref().map_or(0, |info| info.attached);
         let agent = super::clean(&peek.meta.agent);
-        let command: String = super::clean(&peek.meta.command).replace('\n', " ").chars().take(40).collect();
-        [peek.meta.name.clone(), state(peek), people.to_string(), agent, command]
+        let command: String = super::clean(&peek.meta.command)
+            .replace('\n', " ")
+            .chars()
+            .take(40)
+            .collect();
+        [
+            peek.meta.name.clone(),
+            state(peek),
+            people.to_string(),
+            agent,
+            command,
+        ]
     });
     let rows: Vec<[String; 5]> = std::iter::once(head).chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let widths = [width(0), width(1), width(2), width(3)];
     let mut text = String::new();
     for row in &rows {

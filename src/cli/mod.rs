@@ -28,16 +28,56 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
-    Command { name: "demo", summary: "show the main job, in a private session", run: demo::run },
-    Command { name: "doctor", summary: "check what paneglass needs, and say how to mend it", run: doctor::run },
-    Command { name: "list", summary: "list sessions", run: list::run },
-    Command { name: "attach", summary: "attach this terminal to a session", run: attach::run },
-    Command { name: "call", summary: "call one tool from a script", run: call::run },
-    Command { name: "cook", summary: "turn a terminal recording into plain lines", run: cook::run },
-    Command { name: "shell", summary: "print or write the shell integration", run: shell::run },
-    Command { name: "version", summary: "print the version", run: version::run },
-    Command { name: "launch", summary: "", run: launch::run },
-    Command { name: "tap", summary: "", run: tap::run },
+    Command {
+        name: "demo",
+        summary: "show the main job, in a private session",
+        run: demo::run,
+    },
+    Command {
+        name: "doctor",
+        summary: "check what paneglass needs, and say how to mend it",
+        run: doctor::run,
+    },
+    Command {
+        name: "list",
+        summary: "list sessions",
+        run: list::run,
+    },
+    Command {
+        name: "attach",
+        summary: "attach this terminal to a session",
+        run: attach::run,
+    },
+    Command {
+        name: "call",
+        summary: "call one tool from a script",
+        run: call::run,
+    },
+    Command {
+        name: "cook",
+        summary: "turn a terminal recording into plain lines",
+        run: cook::run,
+    },
+    Command {
+        name: "shell",
+        summary: "print or write the shell integration",
+        run: shell::run,
+    },
+    Command {
+        name: "version",
+        summary: "print the version",
+        run: version::run,
+    },
+    Command {
+        name: "launch",
+        summary: "",
+        run: launch::run,
+    },
+    Command {
+        name: "tap",
+        summary: "",
+        run: tap::run,
+    },
 ];
 
 /// Wrong usage.
@@ -66,7 +106,10 @@ fn run(name: &OsString, mut parser: lexopt::Parser) -> ExitCode {
     }
     match known(name) {
         Some(command) => (command.run)(parser),
-        None => wrong("paneglass", format!("there is no command {:?}", name.to_string_lossy())),
+        None => wrong(
+            "paneglass",
+            format!("there is no command {:?}", name.to_string_lossy()),
+        ),
     }
 }
 
@@ -74,7 +117,9 @@ fn run(name: &OsString, mut parser: lexopt::Parser) -> ExitCode {
 fn stdio() -> ExitCode {
     use std::io::IsTerminal;
     if std::io::stdin().is_terminal() {
-        eprintln!("paneglass: serving MCP on standard input and output, for an MCP client to talk to; see paneglass --help");
+        eprintln!(
+            "paneglass: serving MCP on standard input and output, for an MCP client to talk to; see paneglass --help"
+        );
     }
     let served = config().and_then(|config| serve::stdio::serve(&config));
     finish("paneglass", served)
@@ -91,7 +136,10 @@ Usage:
 Commands:
 ",
     );
-    for command in COMMANDS.iter().filter(|command| !command.summary.is_empty()) {
+    for command in COMMANDS
+        .iter()
+        .filter(|command| !command.summary.is_empty())
+    {
         text.push_str(&format!("  {:<10} {}\n", command.name, command.summary));
     }
     text.push_str("\nOptions:\n  -h, --help       this text; paneglass COMMAND --help for a command's\n  -V, --version    the version\n\nEnvironment:\n");
@@ -127,14 +175,18 @@ fn print(text: &str) -> ExitCode {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => finish("paneglass", Err(format!("cannot write: {error}"))),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            finish("paneglass", Err(format!("cannot write: {error}")))
+        }
         _ => ExitCode::SUCCESS,
     }
 }
 
 /// Text of a pane, safe for a person's terminal: no control characters but line breaks and tabs.
 fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+    text.chars()
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect()
 }
 
 /// The words of a command that takes no options but --help: `None` when help was printed.
@@ -143,7 +195,9 @@ fn words(command: &str, help: &str, mut parser: lexopt::Parser) -> Result<Vec<St
     loop {
         match parser.next() {
             Ok(None) => return Ok(words),
-            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => return Err(print(help)),
+            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => {
+                return Err(print(help));
+            }
             Ok(Some(lexopt::Arg::Value(word))) => words.push(word.to_string_lossy().into_owned()),
             Ok(Some(other)) => return Err(wrong(command, other.unexpected())),
             Err(error) => return Err(wrong(command, error)),

@@ -20,8 +20,17 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
         eprintln!("paneglass tap: it is started by tmux for a session, as tap DIR LIMIT TTY");
         return ExitCode::from(2);
     };
-    let limit = limit.to_str().and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
-    match tap(&SessionDir { path: PathBuf::from(dir) }, Path::new(tty), limit) {
+    let limit = limit
+        .to_str()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(u64::MAX);
+    match tap(
+        &SessionDir {
+            path: PathBuf::from(dir),
+        },
+        Path::new(tty),
+        limit,
+    ) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("paneglass tap: {error}");
@@ -54,5 +63,7 @@ fn tap(dir: &SessionDir, tty: &Path, limit: u64) -> Result<(), crate::store::Err
 }
 
 fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as u64)
 }

@@ -6,7 +6,6 @@
 //! one answer, and none once it is cancelled; nothing here prints.
 #![forbid(unsafe_code)]
 // Until the program serves.
-#![allow(dead_code, unused_imports)]
 
 mod call;
 mod codec;

@@ -21,13 +21,22 @@ pub fn line(number: u64, bytes: &[u8], omitted: u64) -> Shown {
     let text = String::from_utf8_lossy(bytes);
     let chars = text.chars().count();
     if omitted == 0 && chars <= LINE_CHARS {
-        return Shown { number, text: text.into_owned() };
+        return Shown {
+            number,
+            text: text.into_owned(),
+        };
     }
     let half = LINE_CHARS / 2;
     let head: String = text.chars().take(half).collect();
-    let tail: String = text.chars().skip(chars.saturating_sub(half).max(half.min(chars))).collect();
+    let tail: String = text
+        .chars()
+        .skip(chars.saturating_sub(half).max(half.min(chars)))
+        .collect();
     let length = words::number(bytes.len() as u64 + omitted);
-    Shown { number, text: format!("{head}[... line {number} cut: {length} bytes in all ...]{tail}") }
+    Shown {
+        number,
+        text: format!("{head}[... line {number} cut: {length} bytes in all ...]{tail}"),
+    }
 }
 
 /// Both ends of an output of `total` lines, the first of them numbered `first`.
@@ -56,7 +65,12 @@ impl Ends {
 
     /// Joins both ends, leaving out lines from the middle until at most `chars` characters remain. `render` makes a line's text.
     pub fn clip(mut self, chars: usize, render: impl Fn(&Shown) -> String) -> Clipped {
-        let length = |lines: &[Shown]| lines.iter().map(|line| render(line).chars().count() + 1).sum::<usize>();
+        let length = |lines: &[Shown]| {
+            lines
+                .iter()
+                .map(|line| render(line).chars().count() + 1)
+                .sum::<usize>()
+        };
         let (mut head, mut tail) = (length(&self.head), length(&self.tail));
         if self.tail.is_empty() && head > chars {
             let half = self.head.len() / 2;
@@ -65,7 +79,10 @@ impl Ends {
         }
         while head + tail > chars && self.head.len() + self.tail.len() > 1 {
             if head >= tail {
-                head -= self.head.pop().map_or(0, |line| render(&line).chars().count() + 1);
+                head -= self
+                    .head
+                    .pop()
+                    .map_or(0, |line| render(&line).chars().count() + 1);
             } else {
                 tail -= render(&self.tail.remove(0)).chars().count() + 1;
             }
@@ -78,10 +95,16 @@ impl Ends {
         };
         let mut lines: Vec<String> = self.head.iter().map(&render).collect();
         if let Some((from, to)) = omitted {
-            lines.push(format!("[... {} omitted: {from}-{to}; `read` start={from} shows them ...]", words::count(to - from + 1, "line")));
+            lines.push(format!(
+                "[... {} omitted: {from}-{to}; `read` start={from} shows them ...]",
+                words::count(to - from + 1, "line")
+            ));
         }
         lines.extend(self.tail.iter().map(&render));
-        Clipped { text: lines.join("\n"), omitted }
+        Clipped {
+            text: lines.join("\n"),
+            omitted,
+        }
     }
 }
 
@@ -90,29 +113,60 @@ mod tests {
     use super::*;
 
     fn shown(range: std::ops::RangeInclusive<u64>, text: &str) -> Vec<Shown> {
-        range.map(|number| Shown { number, text: format!("{text}{number}") }).collect()
+        range
+            .map(|number| Shown {
+                number,
+                text: format!("{text}{number}"),
+            })
+            .collect()
     }
 
     #[test]
     fn the_omitted_range_is_exact() {
-        let ends = Ends { head: shown(1..=2, ""), tail: shown(99..=100, "") };
+        let ends = Ends {
+            head: shown(1..=2, ""),
+            tail: shown(99..=100, ""),
+        };
         let clipped = ends.clip(CHARS_DEFAULT, |line| line.text.clone());
         assert_eq!(clipped.omitted, Some((3, 98)));
-        assert_eq!(clipped.text, "1\n2\n[... 96 lines omitted: 3-98; `read` start=3 shows them ...]\n99\n100");
-        let all = Ends { head: shown(5..=7, "x"), tail: Vec::new() };
-        assert_eq!(all.clip(CHARS_DEFAULT, |line| line.text.clone()), Clipped { text: "x5\nx6\nx7".into(), omitted: None });
+        assert_eq!(
+            clipped.text,
+            "1\n2\n[... 96 lines omitted: 3-98; `read` start=3 shows them ...]\n99\n100"
+        );
+        let all = Ends {
+            head: shown(5..=7, "x"),
+            tail: Vec::new(),
+        };
+        assert_eq!(
+            all.clip(CHARS_DEFAULT, |line| line.text.clone()),
+            Clipped {
+                text: "x5\nx6\nx7".into(),
+                omitted: None
+            }
+        );
     }
 
     #[test]
     fn characters_are_bounded() {
         let long = "y".repeat(1_000);
-        let ends = Ends { head: shown(1..=40, &long), tail: shown(61..=100, &long) };
+        let ends = Ends {
+            head: shown(1..=40, &long),
+            tail: shown(61..=100, &long),
+        };
         let clipped = ends.clip(CHARS_DEFAULT, |line| line.text.clone());
-        assert!(clipped.text.len() < CHARS_DEFAULT + 200, "{}", clipped.text.len());
+        assert!(
+            clipped.text.len() < CHARS_DEFAULT + 200,
+            "{}",
+            clipped.text.len()
+        );
         let (from, to) = clipped.omitted.unwrap();
         assert!(clipped.text.contains(&format!("{from}-{to}")) && from > 1 && to < 100);
         // All of it was read: the middle goes, not the end.
-        let clipped = Ends { head: shown(1..=50, &long), tail: Vec::new() }.clip(CHARS_DEFAULT, |line| line.text.clone());
+        let clipped = Ends {
+            head: shown(1..=50, &long),
+            tail: Vec::new(),
+        }
+        .clip(CHARS_DEFAULT, |line| line.text.clone());
         assert!(clipped.text.ends_with("y50") && clipped.text.starts_with('y'));
     }
 

@@ -7,15 +7,26 @@ use crate::session::exit::signal_of;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// A command has ended, with its status when that is known.
-    Done { exit: Option<i32>, pipestatus: Vec<i32> },
+    Done {
+        exit: Option<i32>,
+        pipestatus: Vec<i32>,
+    },
     /// A line given to a program was its last: the program's command has ended too.
-    DoneWith { command: u32, exit: Option<i32>, pipestatus: Vec<i32> },
+    DoneWith {
+        command: u32,
+        exit: Option<i32>,
+        pipestatus: Vec<i32>,
+    },
     /// It runs on.
     Running,
     /// `until` has matched; it runs on.
     Until,
     /// It waits for input at this line.
-    Waiting { at: String, secret: bool, hedged: bool },
+    Waiting {
+        at: String,
+        secret: bool,
+        hedged: bool,
+    },
     /// A program is at its prompt.
     Prompt { at: String },
     /// A shell wants the rest of an unfinished command.
@@ -62,7 +73,10 @@ impl std::fmt::Display for Header<'_> {
         if let Some(region) = self.region {
             write!(f, " #{region}")?;
         }
-        let running = matches!(self.status, Status::Running | Status::Until | Status::Cancelled);
+        let running = matches!(
+            self.status,
+            Status::Running | Status::Until | Status::Cancelled
+        );
         match self.status {
             Status::Running => write!(f, " · running")?,
             Status::Until => write!(f, " · until matched, running")?,
@@ -93,7 +107,11 @@ const AT_MOST: usize = 80;
 fn state(status: &Status) -> String {
     match status {
         Status::Done { exit, pipestatus } => exit_text(*exit, pipestatus),
-        Status::DoneWith { command, exit, pipestatus } => format!("ended #{command} {}", exit_text(*exit, pipestatus)),
+        Status::DoneWith {
+            command,
+            exit,
+            pipestatus,
+        } => format!("ended #{command} {}", exit_text(*exit, pipestatus)),
         Status::Waiting { at, secret, hedged } => {
             let at = words::one_line(at, AT_MOST);
             let verb = if *hedged { "may be waiting" } else { "waiting" };
@@ -105,7 +123,9 @@ fn state(status: &Status) -> String {
             }
         }
         Status::Prompt { at } => format!("prompt \"{}\"", words::one_line(at, AT_MOST)),
-        Status::Continuation => "waiting at a continuation prompt: the command is unfinished".into(),
+        Status::Continuation => {
+            "waiting at a continuation prompt: the command is unfinished".into()
+        }
         Status::Settled => "settled".into(),
         Status::Closed { how } => how.clone(),
         Status::Running | Status::Until | Status::Cancelled => "running".into(),
@@ -114,7 +134,9 @@ fn state(status: &Status) -> String {
 
 /// "exit 0", "exit 1 (pipe 0 1)", "exit 143 (SIGTERM)", "ended, status unknown".
 pub fn exit_text(exit: Option<i32>, pipestatus: &[i32]) -> String {
-    let Some(exit) = exit else { return "ended, status unknown".into() };
+    let Some(exit) = exit else {
+        return "ended, status unknown".into();
+    };
     if pipestatus.len() > 1 {
         let stages: Vec<String> = pipestatus
             .iter()
@@ -136,20 +158,62 @@ mod tests {
     use super::*;
 
     fn check(status: Status, lines: Option<(u64, u64)>, want: &str) {
-        let header = Header { session: "t1", region: Some(12), status: &status, duration_ms: Some(1_850), lines, place: None };
+        let header = Header {
+            session: "t1",
+            region: Some(12),
+            status: &status,
+            duration_ms: Some(1_850),
+            lines,
+            place: None,
+        };
         assert_eq!(header.to_string(), want);
     }
 
     #[test]
     fn headers() {
-        let done = |exit, pipe: &[i32]| Status::Done { exit, pipestatus: pipe.to_vec() };
-        check(done(Some(0), &[]), Some((340, 352)), "[t1 #12 · exit 0 · 1.8 s · lines 340-352]");
-        check(done(Some(1), &[0, 1]), None, "[t1 #12 · exit 1 (pipe 0 1) · 1.8 s · no output]");
-        check(done(Some(0), &[141, 0]), Some((7, 7)), "[t1 #12 · exit 0 (pipe 141=SIGPIPE 0) · 1.8 s · line 7]");
-        check(done(Some(143), &[]), None, "[t1 #12 · exit 143 (SIGTERM) · 1.8 s · no output]");
-        check(done(None, &[]), None, "[t1 #12 · ended, status unknown · 1.8 s · no output]");
-        check(Status::Running, Some((1, 9)), "[t1 #12 · running 1.8 s · lines 1-9]");
-        let waiting = Status::Waiting { at: "Password: ".into(), secret: true, hedged: false };
-        check(waiting, None, "[t1 #12 · waiting for a secret at \"Password:\" · 1.8 s · no output]");
+        let done = |exit, pipe: &[i32]| Status::Done {
+            exit,
+            pipestatus: pipe.to_vec(),
+        };
+        check(
+            done(Some(0), &[]),
+            Some((340, 352)),
+            "[t1 #12 · exit 0 · 1.8 s · lines 340-352]",
+        );
+        check(
+            done(Some(1), &[0, 1]),
+            None,
+            "[t1 #12 · exit 1 (pipe 0 1) · 1.8 s · no output]",
+        );
+        check(
+            done(Some(0), &[141, 0]),
+            Some((7, 7)),
+            "[t1 #12 · exit 0 (pipe 141=SIGPIPE 0) · 1.8 s · line 7]",
+        );
+        check(
+            done(Some(143), &[]),
+            None,
+            "[t1 #12 · exit 143 (SIGTERM) · 1.8 s · no output]",
+        );
+        check(
+            done(None, &[]),
+            None,
+            "[t1 #12 · ended, status unknown · 1.8 s · no output]",
+        );
+        check(
+            Status::Running,
+            Some((1, 9)),
+            "[t1 #12 · running 1.8 s · lines 1-9]",
+        );
+        let waiting = Status::Waiting {
+            at: "Password: ".into(),
+            secret: true,
+            hedged: false,
+        };
+        check(
+            waiting,
+            None,
+            "[t1 #12 · waiting for a secret at \"Password:\" · 1.8 s · no output]",
+        );
     }
 }

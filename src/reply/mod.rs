@@ -18,7 +18,10 @@ pub struct Reply {
 
 impl Reply {
     pub fn new(header: impl Into<String>) -> Reply {
-        Reply { header: header.into(), ..Reply::default() }
+        Reply {
+            header: header.into(),
+            ..Reply::default()
+        }
     }
 
     pub fn body(mut self, text: impl Into<String>) -> Reply {

@@ -15,7 +15,10 @@ pub struct Direct {
 
 impl Direct {
     pub fn new(config: &Config, agent: &'static str) -> Direct {
-        Direct { tools: super::tools(config), agent }
+        Direct {
+            tools: super::tools(config),
+            agent,
+        }
     }
 
     pub fn tools(&self) -> &[Tool] {
@@ -25,7 +28,17 @@ impl Direct {
     /// Calls one tool; nothing cancels it.
     pub fn call(&self, tool: &str, arguments: Map<String, Value>) -> ToolResult {
         let (_running, cancel) = crossbeam_channel::bounded(0);
-        let client = Client { connection: 0, name: Some(self.agent.into()), version: None };
-        self.tools.call(Call { name: tool.into(), arguments, client, cancel, progress: None })
+        let client = Client {
+            connection: 0,
+            name: Some(self.agent.into()),
+            version: None,
+        };
+        self.tools.call(Call {
+            name: tool.into(),
+            arguments,
+            client,
+            cancel,
+            progress: None,
+        })
     }
 }

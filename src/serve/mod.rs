@@ -27,5 +27,10 @@ pub fn tools(config: &Config) -> Tools {
 
 /// This program, for panes to start again. Without a /proc the name it was called by must do.
 fn binary() -> PathBuf {
-    std::env::current_exe().unwrap_or_else(|_| std::env::args_os().next().unwrap_or_else(|| "paneglass".into()).into())
+    std::env::current_exe().unwrap_or_else(|_| {
+        std::env::args_os()
+            .next()
+            .unwrap_or_else(|| "paneglass".into())
+            .into()
+    })
 }

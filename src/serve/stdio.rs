@@ -18,7 +18,10 @@ pub fn serve(config: &Config) -> Result<(), String> {
     let signals = StopSignals::block().map_err(fail)?;
     let output = fd::take_stdout().map_err(fail)?;
     let input = io::stdin().as_fd().try_clone_to_owned().map_err(fail)?;
-    let reader = UntilStopped { input: File::from(input), signals };
+    let reader = UntilStopped {
+        input: File::from(input),
+        signals,
+    };
     let tools = Arc::new(super::tools(config));
     let (_stop, never) = crossbeam_channel::bounded(0);
     let served = mcp::serve_lines(reader, output, tools, &never);
@@ -33,7 +36,10 @@ struct UntilStopped {
 
 impl Read for UntilStopped {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let watched = [(self.signals.as_fd(), Interest::Read), (self.input.as_fd(), Interest::Read)];
+        let watched = [
+            (self.signals.as_fd(), Interest::Read),
+            (self.input.as_fd(), Interest::Read),
+        ];
         match poll(&watched, None)?.as_slice() {
             [true, ..] => Ok(0),
             _ => self.input.read(buffer),

@@ -55,7 +55,9 @@ pub fn valid_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= NAME_MOST
         && !name.starts_with('-')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 impl Sessions {
@@ -63,11 +65,14 @@ impl Sessions {
     pub fn create(&self, request: &Request) -> Result<Arc<Session>, Error> {
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if self.live_names().len() >= LIVE_SESSIONS {
-            return Err(Error::Refused(format!("{LIVE_SESSIONS} sessions are open, which is the most; close one with `session_close`")));
+            return Err(Error::Refused(format!(
+                "{LIVE_SESSIONS} sessions are open, which is the most; close one with `session_close`"
+            )));
         }
         let name = self.name(request)?;
         let cwd = folder(request)?;
-        let nonce = random::hex(16).map_err(|error| Error::Io("no random numbers".into(), error))?;
+        let nonce =
+            random::hex(16).map_err(|error| Error::Io("no random numbers".into(), error))?;
         let program = self.program(request, &nonce, &cwd)?;
         self.archive(&name)?;
         let dir = self.layout.session(&name);
@@ -92,11 +97,16 @@ impl Sessions {
         for path in [dir.raw(), dir.times()] {
             atomic::replace(&path, b"")?;
         }
-        let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let env = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
         let spawn = Spawn {
             argv: program.argv,
             cwd: cwd.clone(),
-            env: environment::for_program(env, &[program.env.as_slice(), request.env.as_slice()].concat()),
+            env: environment::for_program(
+                env,
+                &[program.env.as_slice(), request.env.as_slice()].concat(),
+            ),
             descriptors: self.descriptors,
         };
         spawn.write(&dir.spawn())?;
@@ -144,7 +154,12 @@ impl Sessions {
     /// The command that reads a pane's output into the logs in `dir`; tmux adds the pane's terminal.
     pub(super) fn tap_words(&self, dir: &SessionDir) -> Vec<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        vec![text(&self.settings.binary), "tap".into(), text(&dir.path), self.settings.log_limit.to_string()]
+        vec![
+            text(&self.settings.binary),
+            "tap".into(),
+            text(&dir.path),
+            self.settings.log_limit.to_string(),
+        ]
     }
 
     fn adopt(&self, meta: Meta, dir: &SessionDir) -> Result<Arc<Session>, Error> {
@@ -159,9 +174,14 @@ impl Sessions {
 
     fn name(&self, request: &Request) -> Result<String, Error> {
         let Some(name) = &request.name else {
-            let free = |name: &String| !self.list().contains_key(name) && !self.layout.session(name).path.exists();
+            let free = |name: &String| {
+                !self.list().contains_key(name) && !self.layout.session(name).path.exists()
+            };
             // There are at most as many names as sessions and folders, so one is free.
-            return Ok((1u32..).map(|n| format!("t{n}")).find(free).unwrap_or_default());
+            return Ok((1u32..)
+                .map(|n| format!("t{n}"))
+                .find(free)
+                .unwrap_or_default());
         };
         if !valid_name(name) {
             return Err(Error::Refused(format!(
@@ -170,7 +190,9 @@ impl Sessions {
         }
         let session = self.list().get(name).cloned();
         if session.is_some_and(|session| session.state().ending.is_none()) {
-            return Err(Error::Refused(format!("session {name:?} is open already: use it, or choose another name")));
+            return Err(Error::Refused(format!(
+                "session {name:?} is open already: use it, or choose another name"
+            )));
         }
         Ok(name.clone())
     }
@@ -188,8 +210,16 @@ impl Sessions {
         self.list().remove(name);
         if old.exists() {
             let free = |path: &PathBuf| !path.exists();
-            let new = (1u32..).map(|n| self.layout.sessions().join(format!("{name}.{n}"))).find(free).unwrap_or_default();
-            std::fs::rename(&old, &new).map_err(|error| Error::Io(format!("cannot move {} to {}", old.display(), new.display()), error))?;
+            let new = (1u32..)
+                .map(|n| self.layout.sessions().join(format!("{name}.{n}")))
+                .find(free)
+                .unwrap_or_default();
+            std::fs::rename(&old, &new).map_err(|error| {
+                Error::Io(
+                    format!("cannot move {} to {}", old.display(), new.display()),
+                    error,
+                )
+            })?;
         }
         Ok(())
     }
@@ -197,28 +227,51 @@ impl Sessions {
     fn program(&self, request: &Request, nonce: &str, cwd: &Path) -> Result<Program, Error> {
         let command = request.command.as_deref().map_or("bash", str::trim);
         if command.is_empty() {
-            return Err(Error::Refused("command is empty: leave it out for a bash, or name a program".into()));
+            return Err(Error::Refused(
+                "command is empty: leave it out for a bash, or name a program".into(),
+            ));
         }
-        let path = request.env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
-        let path = path.or_else(|| std::env::var("PATH").ok()).unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+        let path = request
+            .env
+            .iter()
+            .find(|(name, _)| name == "PATH")
+            .map(|(_, value)| value.clone());
+        let path = path
+            .or_else(|| std::env::var("PATH").ok())
+            .unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
         if let Some(shell) = integrated_shell(command) {
             let launch = files::launch(shell, &self.shell_files()?, nonce);
             let name = launch.argv.first().cloned().unwrap_or_default();
             if find_program(&name, &path, cwd).is_none() {
-                return Err(Error::Refused(format!("{name} was not found on the PATH; nothing was started")));
+                return Err(Error::Refused(format!(
+                    "{name} was not found on the PATH; nothing was started"
+                )));
             }
-            return Ok(Program { argv: launch.argv, env: launch.env, integrated: Some(name), shown: command.to_string() });
+            return Ok(Program {
+                argv: launch.argv,
+                env: launch.env,
+                integrated: Some(name),
+                shown: command.to_string(),
+            });
         }
         let argv = match plain_words(command) {
             Some(words) => {
                 if find_program(&words[0], &path, cwd).is_none() {
-                    return Err(Error::Refused(format!("{:?} was not found on the PATH, or is not executable; nothing was started", words[0])));
+                    return Err(Error::Refused(format!(
+                        "{:?} was not found on the PATH, or is not executable; nothing was started",
+                        words[0]
+                    )));
                 }
                 words
             }
             None => vec!["/bin/sh".into(), "-c".into(), command.to_string()],
         };
-        Ok(Program { argv, env: Vec::new(), integrated: None, shown: command.to_string() })
+        Ok(Program {
+            argv,
+            env: Vec::new(),
+            integrated: None,
+            shown: command.to_string(),
+        })
     }
 
     /// The folder with the integration's files, written once per server.
@@ -237,7 +290,10 @@ impl Sessions {
 
 pub(super) fn fresh_state(meta: &Meta, dir: &SessionDir) -> Result<State, Error> {
     let own = match &meta.prompt_pattern {
-        Some(pattern) => Some(Regex::new(pattern).map_err(|error| Error::Refused(format!("prompt_pattern: {error}")))?),
+        Some(pattern) => Some(
+            Regex::new(pattern)
+                .map_err(|error| Error::Refused(format!("prompt_pattern: {error}")))?,
+        ),
         None => None,
     };
     let term = Terminal::new(Options {
@@ -248,18 +304,37 @@ pub(super) fn fresh_state(meta: &Meta, dir: &SessionDir) -> Result<State, Error>
         // A window that a person may enlarge pulls history back: so many rows are kept revisable.
         hold_back: if meta.fixed_size { 0 } else { 64 },
     });
-    Ok(State::new(term, TextLog::create(&dir.text())?, Log::new(dir), Prompts::new(own)))
+    Ok(State::new(
+        term,
+        TextLog::create(&dir.text())?,
+        Log::new(dir),
+        Prompts::new(own),
+    ))
 }
 
 pub(super) fn session(meta: Meta, dir: SessionDir, state: State) -> Session {
     let pane = PaneId(meta.pane.clone());
-    Session { name: meta.name.clone(), dir, pane, meta, state: std::sync::Mutex::new(state) }
+    Session {
+        name: meta.name.clone(),
+        dir,
+        pane,
+        meta,
+        state: std::sync::Mutex::new(state),
+    }
 }
 
 fn folder(request: &Request) -> Result<PathBuf, Error> {
-    let home = || std::env::var_os("HOME").map(PathBuf::from).or_else(|| Some(passwd::me()?.home)).filter(|home| home.is_dir());
+    let home = || {
+        std::env::var_os("HOME")
+            .map(PathBuf::from)
+            .or_else(|| Some(passwd::me()?.home))
+            .filter(|home| home.is_dir())
+    };
     let Some(cwd) = &request.cwd else {
-        return Ok(std::env::current_dir().ok().or_else(home).unwrap_or_else(|| "/".into()));
+        return Ok(std::env::current_dir()
+            .ok()
+            .or_else(home)
+            .unwrap_or_else(|| "/".into()));
     };
     let cwd = match cwd.strip_prefix("~") {
         Ok(rest) => home().unwrap_or_else(|| "/".into()).join(rest),
@@ -267,9 +342,15 @@ fn folder(request: &Request) -> Result<PathBuf, Error> {
     };
     // tmux silently starts elsewhere when the folder is missing.
     match std::fs::read_dir(&cwd) {
-        _ if !cwd.is_absolute() => Err(Error::Refused(format!("cwd {:?} is not absolute: begin with / or ~", cwd.display().to_string()))),
+        _ if !cwd.is_absolute() => Err(Error::Refused(format!(
+            "cwd {:?} is not absolute: begin with / or ~",
+            cwd.display().to_string()
+        ))),
         Ok(_) => Ok(cwd),
-        Err(error) => Err(Error::Refused(format!("cwd {} cannot be entered: {error}; nothing was started", cwd.display()))),
+        Err(error) => Err(Error::Refused(format!(
+            "cwd {} cannot be entered: {error}; nothing was started",
+            cwd.display()
+        ))),
     }
 }
 
@@ -278,7 +359,9 @@ fn integrated_shell(command: &str) -> Option<Shell> {
     let mut words = command.split_whitespace();
     let name = words.next()?.rsplit('/').next()?;
     let shell = Shell::named(name)?;
-    words.all(|word| matches!(word, "-i" | "-l" | "-il" | "-li" | "--login")).then_some(shell)
+    words
+        .all(|word| matches!(word, "-i" | "-l" | "-il" | "-li" | "--login"))
+        .then_some(shell)
 }
 
 /// The words of a command that needs no shell to be read.
@@ -291,11 +374,16 @@ fn plain_words(command: &str) -> Option<Vec<String>> {
 /// As the launcher's exec will look it up: a name with a slash is a path, from `cwd`; else the first executable file on `path`.
 pub fn find_program(name: &str, path: &str, cwd: &Path) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
-    let executable = |file: &PathBuf| std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+    let executable = |file: &PathBuf| {
+        std::fs::metadata(file)
+            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
     if name.contains('/') {
         return Some(cwd.join(name)).filter(executable);
     }
-    std::env::split_paths(path).map(|dir| dir.join(name)).find(executable)
+    std::env::split_paths(path)
+        .map(|dir| dir.join(name))
+        .find(executable)
 }
 
 /// Bounds how long the creator waits for a first prompt; past it the session is given as it is.
@@ -312,7 +400,17 @@ mod tests {
         for good in ["t1", "build-2", "a_B"] {
             assert!(valid_name(good), "{good}");
         }
-        for bad in ["", "a.b", "a:b", "a b", "-x", "é", "a/b", "x\n", &"x".repeat(65)] {
+        for bad in [
+            "",
+            "a.b",
+            "a:b",
+            "a b",
+            "-x",
+            "é",
+            "a/b",
+            "x\n",
+            &"x".repeat(65),
+        ] {
             assert!(!valid_name(bad), "{bad:?}");
         }
     }
@@ -329,7 +427,10 @@ mod tests {
 
     #[test]
     fn commands_that_need_a_shell() {
-        assert_eq!(plain_words("python3 -i x.py"), Some(vec!["python3".into(), "-i".into(), "x.py".into()]));
+        assert_eq!(
+            plain_words("python3 -i x.py"),
+            Some(vec!["python3".into(), "-i".into(), "x.py".into()])
+        );
         for shell in ["a; b", "A=1 b", "echo $X", "a | b", "a 'b'", "cd x && y"] {
             assert_eq!(plain_words(shell), None, "{shell}");
         }

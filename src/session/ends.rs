@@ -19,13 +19,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The thread that settles ended sessions: it may ask tmux several times, which the follower must not wait for.
-pub fn start(tmux: Tmux, proc: Proc, ended: Receiver<Arc<Session>>) -> std::io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name("ends".into()).spawn(move || {
-        // Ends when the follower, which holds the sender, has ended.
-        while let Ok(session) = ended.recv() {
-            settle(&session, &tmux, &proc);
-        }
-    })
+pub fn start(
+    tmux: Tmux,
+    proc: Proc,
+    ended: Receiver<Arc<Session>>,
+) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name("ends".into())
+        .spawn(move || {
+            // Ends when the follower, which holds the sender, has ended.
+            while let Ok(session) = ended.recv() {
+                settle(&session, &tmux, &proc);
+            }
+        })
 }
 
 /// Finds out how the session's program ended, waits for its last output, and says so to all who wait.
@@ -38,7 +44,8 @@ pub(super) fn settle(session: &Session, tmux: &Tmux, proc: &Proc) {
         None => {
             let deadline = Instant::now() + PATIENCE;
             // The tap writes its last word when the pane's pipe closes.
-            while !session.state().complete && tap_lives(session, proc) && Instant::now() < deadline {
+            while !session.state().complete && tap_lives(session, proc) && Instant::now() < deadline
+            {
                 std::thread::sleep(PAUSE);
                 super::follow::drain(session);
             }
@@ -47,14 +54,22 @@ pub(super) fn settle(session: &Session, tmux: &Tmux, proc: &Proc) {
         }
     };
     super::follow::drain(session);
-    session.end(Ending { how, status, signal, at: now_ms() });
+    session.end(Ending {
+        how,
+        status,
+        signal,
+        at: now_ms(),
+    });
 }
 
 impl Session {
     /// Writes down the end, closes what still runs, and wakes everyone.
     pub(super) fn end(&self, ending: Ending) {
         let mut state = self.state();
-        if state.ending.is_some_and(|earlier| earlier.how != How::Exited) {
+        if state
+            .ending
+            .is_some_and(|earlier| earlier.how != How::Exited)
+        {
             return;
         }
         state.ending = Some(ending);
@@ -62,7 +77,10 @@ impl Session {
         let inner = &mut *state;
         inner.regions.over(&mut inner.term, at);
         inner.write_changes(false);
-        let meta = super::Meta { end: Some(ending), ..self.meta.clone() };
+        let meta = super::Meta {
+            end: Some(ending),
+            ..self.meta.clone()
+        };
         if let Err(error) = meta.write(&self.dir.meta()) {
             state.trouble.get_or_insert_with(|| error.to_string());
         }
@@ -109,7 +127,9 @@ fn drain(session: &Session, tmux: &Tmux, proc: &Proc) {
     while quiet < 2 && Instant::now() < deadline && !session.state().complete {
         let _ = tmux.pane(&session.pane);
         super::follow::drain(session);
-        let now = std::fs::metadata(session.dir.raw()).map(|meta| meta.len()).ok();
+        let now = std::fs::metadata(session.dir.raw())
+            .map(|meta| meta.len())
+            .ok();
         let idle = tap_idle(session, proc);
         quiet = if idle && now == length { quiet + 1 } else { 0 };
         length = now;

@@ -3,8 +3,21 @@
 
 /// Variables that describe the terminal or the tmux that the *server* was started in, or the server itself.
 const DROPPED: [&str; 15] = [
-    "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM", "TMUX", "TMUX_PANE", "STY", "COLUMNS", "LINES", "PWD", "OLDPWD", "_",
-    "SHLVL", "PS1", "PROMPT_COMMAND",
+    "TERM",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "COLORTERM",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+    "COLUMNS",
+    "LINES",
+    "PWD",
+    "OLDPWD",
+    "_",
+    "SHLVL",
+    "PS1",
+    "PROMPT_COMMAND",
 ];
 
 /// Prefixes of the same: our settings, another session's markers.
@@ -13,8 +26,16 @@ const DROPPED_PREFIXES: [&str; 3] = ["PANEGLASS_", "__PANEGLASS_", "KITTY_"];
 const UTF8_LOCALE: &str = "C.UTF-8";
 
 /// `from` is our own environment; `extra` what the caller adds, which wins over everything.
-pub fn for_program(from: impl Iterator<Item = (String, String)>, extra: &[(String, String)]) -> Vec<(String, String)> {
-    let dropped = |name: &str| DROPPED.contains(&name) || DROPPED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+pub fn for_program(
+    from: impl Iterator<Item = (String, String)>,
+    extra: &[(String, String)],
+) -> Vec<(String, String)> {
+    let dropped = |name: &str| {
+        DROPPED.contains(&name)
+            || DROPPED_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+    };
     let mut env: Vec<(String, String)> = from.filter(|(name, _)| !dropped(name)).collect();
     for (name, value) in extra {
         env.retain(|(other, _)| other != name);
@@ -27,8 +48,14 @@ pub fn for_program(from: impl Iterator<Item = (String, String)>, extra: &[(Strin
 /// Makes the character type UTF-8 where it is not: a shell in the C locale would take `é` apart. Messages, sorting and everything
 /// else stay as the user has them.
 fn utf8(env: &mut Vec<(String, String)>) {
-    let get = |name: &str| env.iter().find(|(other, value)| other == name && !value.is_empty()).map(|(_, value)| value.as_str());
-    let deciding = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| Some((name, get(name)?)));
+    let get = |name: &str| {
+        env.iter()
+            .find(|(other, value)| other == name && !value.is_empty())
+            .map(|(_, value)| value.as_str())
+    };
+    let deciding = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| Some((name, get(name)?)));
     let is_utf8 = |value: &str| {
         let value = value.to_ascii_lowercase();
         value.contains("utf-8") || value.contains("utf8")
@@ -54,7 +81,11 @@ mod tests {
     use super::*;
 
     fn check(from: &[(&str, &str)], extra: &[(&str, &str)], want: &[(&str, &str)]) {
-        let own = |list: &[(&str, &str)]| list.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
+        let own = |list: &[(&str, &str)]| {
+            list.iter()
+                .map(|(a, b)| (a.to_string(), b.to_string()))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(for_program(own(from).into_iter(), &own(extra)), own(want));
     }
 
@@ -62,17 +93,40 @@ mod tests {
     fn locale_becomes_utf8() {
         check(&[], &[], &[("LC_CTYPE", "C.UTF-8")]);
         check(&[("LANG", "de_DE.UTF-8")], &[], &[("LANG", "de_DE.UTF-8")]);
-        check(&[("LANG", "C")], &[], &[("LANG", "C"), ("LC_CTYPE", "C.UTF-8")]);
-        check(&[("LC_ALL", "C"), ("LANG", "x.utf8")], &[], &[("LANG", "x.utf8"), ("LC_ALL", "C.UTF-8")]);
-        check(&[("LC_ALL", ""), ("LANG", "C.utf8")], &[], &[("LC_ALL", ""), ("LANG", "C.utf8")]);
-        check(&[("LC_CTYPE", "ja_JP.eucJP")], &[], &[("LC_CTYPE", "ja_JP.eucJP")]);
+        check(
+            &[("LANG", "C")],
+            &[],
+            &[("LANG", "C"), ("LC_CTYPE", "C.UTF-8")],
+        );
+        check(
+            &[("LC_ALL", "C"), ("LANG", "x.utf8")],
+            &[],
+            &[("LANG", "x.utf8"), ("LC_ALL", "C.UTF-8")],
+        );
+        check(
+            &[("LC_ALL", ""), ("LANG", "C.utf8")],
+            &[],
+            &[("LC_ALL", ""), ("LANG", "C.utf8")],
+        );
+        check(
+            &[("LC_CTYPE", "ja_JP.eucJP")],
+            &[],
+            &[("LC_CTYPE", "ja_JP.eucJP")],
+        );
     }
 
     #[test]
     fn the_servers_own_terminal_stays_out() {
         let utf8 = ("LANG", "C.UTF-8");
-        check(&[("TERM", "xterm"), ("PANEGLASS_HOME", "/x"), ("PATH", "/bin"), utf8], &[("PATH", "/a"), ("TERM", "dumb")], &[
-            utf8, ("PATH", "/a"), ("TERM", "dumb"),
-        ]);
+        check(
+            &[
+                ("TERM", "xterm"),
+                ("PANEGLASS_HOME", "/x"),
+                ("PATH", "/bin"),
+                utf8,
+            ],
+            &[("PATH", "/a"), ("TERM", "dumb")],
+            &[utf8, ("PATH", "/a"), ("TERM", "dumb")],
+        );
     }
 }

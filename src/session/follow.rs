@@ -37,10 +37,22 @@ impl Follower {
     pub fn start(ended: Sender<Arc<Session>>) -> io::Result<Follower> {
         let (orders, receiver) = unbounded();
         let bell = Arc::new(Bell::new()?);
-        let mut follow = Follow { inotify: Inotify::new().ok(), sessions: HashMap::new(), unwatched: Vec::new(), pids: Vec::new(), ended };
+        let mut follow = Follow {
+            inotify: Inotify::new().ok(),
+            sessions: HashMap::new(),
+            unwatched: Vec::new(),
+            pids: Vec::new(),
+            ended,
+        };
         let rung = bell.clone();
-        let thread = std::thread::Builder::new().name("follow".into()).spawn(move || follow.run(&receiver, &rung))?;
-        Ok(Follower { orders, bell, thread: Some(thread) })
+        let thread = std::thread::Builder::new()
+            .name("follow".into())
+            .spawn(move || follow.run(&receiver, &rung))?;
+        Ok(Follower {
+            orders,
+            bell,
+            thread: Some(thread),
+        })
     }
 
     /// Follows the session's log and its process from now on. What is there already is taken in at once.
@@ -83,8 +95,14 @@ impl Follow {
             let deadline = (!self.unwatched.is_empty()).then(|| Instant::now() + LOOK_EVERY);
             let mut fds = vec![(bell.as_fd(), Interest::Read)];
             fds.extend(self.pids.iter().map(|(fd, _)| (fd.as_fd(), Interest::Read)));
-            fds.extend(self.inotify.as_ref().map(|inotify| (inotify.as_fd(), Interest::Read)));
-            let Ok(ready) = poll(&fds, deadline) else { return };
+            fds.extend(
+                self.inotify
+                    .as_ref()
+                    .map(|inotify| (inotify.as_fd(), Interest::Read)),
+            );
+            let Ok(ready) = poll(&fds, deadline) else {
+                return;
+            };
             let ends: Vec<usize> = (0..self.pids.len()).filter(|at| ready[at + 1]).collect();
             for at in ends.into_iter().rev() {
                 let (_, session) = self.pids.swap_remove(at);
@@ -109,13 +127,20 @@ impl Follow {
         if let Some(inotify) = &self.inotify {
             match inotify.changed() {
                 // Events were lost: any log may have grown.
-                Ok((_, true)) => due.extend(self.sessions.values().map(|(_, session)| session.clone())),
+                Ok((_, true)) => {
+                    due.extend(self.sessions.values().map(|(_, session)| session.clone()))
+                }
                 Ok((watches, false)) => {
-                    due.extend(watches.iter().filter_map(|watch| Some(self.sessions.get(watch)?.1.clone())));
+                    due.extend(
+                        watches
+                            .iter()
+                            .filter_map(|watch| Some(self.sessions.get(watch)?.1.clone())),
+                    );
                 }
                 Err(_) => {
                     self.inotify = None;
-                    self.unwatched.extend(self.sessions.drain().map(|(_, (_, session))| session));
+                    self.unwatched
+                        .extend(self.sessions.drain().map(|(_, (_, session))| session));
                 }
             }
         }
@@ -126,7 +151,11 @@ impl Follow {
     }
 
     fn add(&mut self, session: Arc<Session>) {
-        let watched = [session.dir.raw(), session.dir.times()].map(|path| self.inotify.as_ref().and_then(|inotify| inotify.watch(&path).ok()));
+        let watched = [session.dir.raw(), session.dir.times()].map(|path| {
+            self.inotify
+                .as_ref()
+                .and_then(|inotify| inotify.watch(&path).ok())
+        });
         match watched {
             [Some(raw), Some(times)] => {
                 self.sessions.insert(raw, (times, session.clone()));

@@ -9,19 +9,36 @@ use crate::proc::{Pid, Verdict, View, WaitsBy};
 #[derive(Clone, Debug)]
 pub enum Front {
     /// A shell with markers, at its prompt. `typed`: what stands on its line, not submitted.
-    Shell { typed: String, continuation: bool },
+    Shell {
+        typed: String,
+        continuation: bool,
+    },
     /// Such a shell between a command's end and its prompt: it will be at it in a moment.
     Between,
     /// A program, or a shell without markers, at a prompt that is known.
-    Prompt { program: &'static str, line: String, view: View },
+    Prompt {
+        program: &'static str,
+        line: String,
+        view: View,
+    },
     /// Something waits for input, at a line that no known prompt matches.
-    Waiting { line: String, view: View },
+    Waiting {
+        line: String,
+        view: View,
+    },
     /// A program has the whole screen.
-    Fullscreen { view: View },
+    Fullscreen {
+        view: View,
+    },
     /// The job in front works, or is stopped.
-    Working { view: View },
+    Working {
+        view: View,
+    },
     /// Nobody can tell: the far side of an ssh, a process that cannot be looked at.
-    Unclear { line: String, view: View },
+    Unclear {
+        line: String,
+        view: View,
+    },
     Over(Ending),
 }
 
@@ -47,8 +64,16 @@ pub fn name(view: &View) -> String {
     let leader = job.and_then(|job| job.leader.as_ref());
     match view.process.as_ref().or(leader) {
         None => "a program".into(),
-        Some(process) if job.is_some_and(|job| job.own) && leader.is_some_and(|leader| leader.pid == process.pid) => {
-            process.name.split(' ').next().unwrap_or_default().to_string()
+        Some(process)
+            if job.is_some_and(|job| job.own)
+                && leader.is_some_and(|leader| leader.pid == process.pid) =>
+        {
+            process
+                .name
+                .split(' ')
+                .next()
+                .unwrap_or_default()
+                .to_string()
         }
         Some(process) => process.name.clone(),
     }
@@ -56,7 +81,10 @@ pub fn name(view: &View) -> String {
 
 /// The kernel's word is enough: a read of whole lines that nothing hedges.
 pub fn certain(view: &View) -> bool {
-    view.verdict == Verdict::Waiting && !view.hedged && view.canonical && view.waits_by == Some(WaitsBy::Read)
+    view.verdict == Verdict::Waiting
+        && !view.hedged
+        && view.canonical
+        && view.waits_by == Some(WaitsBy::Read)
 }
 
 impl Sessions {
@@ -69,25 +97,43 @@ impl Sessions {
             }
             if let Some(prompt) = state.regions.prompt() {
                 let typed = state.term.text_from(prompt.typed).trim().to_string();
-                return Front::Shell { typed, continuation: prompt.continuation };
+                return Front::Shell {
+                    typed,
+                    continuation: prompt.continuation,
+                };
             }
             if state.regions.between() {
                 return Front::Between;
             }
-            (state.term.cursor_line(), state.term.fullscreen(), state.prompts.clone())
+            (
+                state.term.cursor_line(),
+                state.term.fullscreen(),
+                state.prompts.clone(),
+            )
         };
-        let view = self.proc.look(Pid(session.meta.pid), std::path::Path::new(&session.meta.tty));
+        let view = self.proc.look(
+            Pid(session.meta.pid),
+            std::path::Path::new(&session.meta.tty),
+        );
         let program = prompts.matches(&line);
         match view.verdict {
             Verdict::Waiting if !view.is_waiting() => Front::Working { view },
             Verdict::Waiting if fullscreen => Front::Fullscreen { view },
             Verdict::Waiting => match program {
-                Some(program) if !view.secret => Front::Prompt { program, line, view },
+                Some(program) if !view.secret => Front::Prompt {
+                    program,
+                    line,
+                    view,
+                },
                 _ => Front::Waiting { line, view },
             },
             Verdict::Remote | Verdict::Unknown => match program {
                 _ if fullscreen => Front::Fullscreen { view },
-                Some(program) => Front::Prompt { program, line, view },
+                Some(program) => Front::Prompt {
+                    program,
+                    line,
+                    view,
+                },
                 None => Front::Unclear { line, view },
             },
             Verdict::Working | Verdict::Stopped | Verdict::Gone => Front::Working { view },

@@ -79,13 +79,21 @@ impl Session {
     /// At most `most` bytes from offset `start` on; without it the last ones. None when `start` lies beyond the end.
     pub fn raw_bytes(&self, start: Option<u64>, most: usize) -> Result<RawBytes, Error> {
         let path = self.dir.raw();
-        let fail = |error| Error { verb: "read", path: path.clone(), error };
+        let fail = |error| Error {
+            verb: "read",
+            path: path.clone(),
+            error,
+        };
         let file = File::open(&path).map_err(fail)?;
         let length = file.metadata().map_err(fail)?.len();
         let start = start.unwrap_or_else(|| length.saturating_sub(most as u64));
         let mut bytes = vec![0; length.saturating_sub(start).min(most as u64) as usize];
         file.read_exact_at(&mut bytes, start).map_err(fail)?;
-        Ok(RawBytes { bytes, start, length })
+        Ok(RawBytes {
+            bytes,
+            start,
+            length,
+        })
     }
 }
 

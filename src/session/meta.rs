@@ -65,7 +65,8 @@ pub enum How {
 
 impl Meta {
     pub fn write(&self, path: &Path) -> Result<(), store::Error> {
-        let bytes = serde_json::to_vec_pretty(self).map_err(|error| store::Error::at("write", path)(error.into()))?;
+        let bytes = serde_json::to_vec_pretty(self)
+            .map_err(|error| store::Error::at("write", path)(error.into()))?;
         atomic::replace(path, &bytes)
     }
 

@@ -16,16 +16,22 @@ pub struct Peek {
 /// Every session in a state directory, by name. A state directory that does not exist has none.
 pub fn peek(layout: &Layout, tmux: &Tmux) -> Result<Vec<Peek>, Error> {
     let path = layout.sessions();
-    let Some(entries) = present(std::fs::read_dir(&path)).map_err(store::Error::at("read", &path))? else {
+    let Some(entries) =
+        present(std::fs::read_dir(&path)).map_err(store::Error::at("read", &path))?
+    else {
         return Ok(Vec::new());
     };
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
     names.retain(|name| valid_name(name));
     names.sort();
     let panes = tmux.panes()?;
     let mut peeks = Vec::new();
     for name in names {
-        let Some(meta) = Meta::read(&layout.session(&name).meta())? else { continue };
+        let Some(meta) = Meta::read(&layout.session(&name).meta())? else {
+            continue;
+        };
         let pane = panes.iter().find(|info| info.tag == meta.nonce).cloned();
         peeks.push(Peek { meta, pane });
     }

@@ -14,7 +14,11 @@ pub struct Prompt {
 }
 
 const fn prompt(program: &'static str, pattern: &'static str, sample: &'static str) -> Prompt {
-    Prompt { program, pattern, sample }
+    Prompt {
+        program,
+        pattern,
+        sample,
+    }
 }
 
 /// Programs first, since "> " alone says least.
@@ -34,19 +38,43 @@ pub const TABLE: &[Prompt] = &[
     prompt("sqlite3", r"^   \.\.\.> $", "   ...> "),
     prompt("psql", r#"^[\w.@:\[\]/-]+[=^!@-][>#] $"#, "postgres=# "),
     prompt("psql", r#"^[\w.@:\[\]/-]+[-('"$*][>#] $"#, "postgres-# "),
-    prompt("mysql", r"^(?:mysql|MariaDB \[[^\]]*\])> $", "MariaDB [(none)]> "),
+    prompt(
+        "mysql",
+        r"^(?:mysql|MariaDB \[[^\]]*\])> $",
+        "MariaDB [(none)]> ",
+    ),
     prompt("mysql", r#"^ +(?:-|'|"|`|/\*)> $"#, "    -> "),
-    prompt("redis-cli", r"^(?:[\w.-]+:\d+(?:\[\d+\])?|not connected)> $", "127.0.0.1:6379> "),
-    prompt("irb", r"^irb\(.*\):\d+(?::\d+)?[>*\x22'`/] ?$", "irb(main):001:0> "),
+    prompt(
+        "redis-cli",
+        r"^(?:[\w.-]+:\d+(?:\[\d+\])?|not connected)> $",
+        "127.0.0.1:6379> ",
+    ),
+    prompt(
+        "irb",
+        r"^irb\(.*\):\d+(?::\d+)?[>*\x22'`/] ?$",
+        "irb(main):001:0> ",
+    ),
     prompt("pry", r"^\[\d+\] pry\(.*\)> $", "[1] pry(main)> "),
-    prompt("ghci", r"^(?:ghci|Prelude|[\w.*]+(?: [\w.*]+)*)[>|] $", "ghci> "),
-    prompt("guile", r"^scheme@\(.*\)(?: \[\d+\])?> $", "scheme@(guile-user)> "),
+    prompt(
+        "ghci",
+        r"^(?:ghci|Prelude|[\w.*]+(?: [\w.*]+)*)[>|] $",
+        "ghci> ",
+    ),
+    prompt(
+        "guile",
+        r"^scheme@\(.*\)(?: \[\d+\])?> $",
+        "scheme@(guile-user)> ",
+    ),
     prompt("perl -de", r"^ *DB<+\d+>+ $", "  DB<1> "),
     prompt("R", r"^[>+] $", "> "),
     prompt("node", r"^(?:> |\.\.\. |\| )$", "> "),
     prompt("lua", r"^>>? $", ">> "),
     prompt("julia", r"^julia> $", "julia> "),
-    prompt("ftp, sftp, bc", r"^(?:ftp|sftp|lftp .*|telnet)> ?$", "sftp> "),
+    prompt(
+        "ftp, sftp, bc",
+        r"^(?:ftp|sftp|lftp .*|telnet)> ?$",
+        "sftp> ",
+    ),
     prompt("a shell", r"(?:\$|#|%|>|❯|➜|λ) $", "user@host:~$ "),
 ];
 
@@ -68,7 +96,10 @@ impl Prompts {
                 return Some("prompt_pattern");
             }
         }
-        compiled().iter().find(|(_, regex)| regex.is_match(line)).map(|(program, _)| *program)
+        compiled()
+            .iter()
+            .find(|(_, regex)| regex.is_match(line))
+            .map(|(program, _)| *program)
     }
 }
 
@@ -76,7 +107,10 @@ fn compiled() -> &'static [(&'static str, Regex)] {
     static COMPILED: OnceLock<Vec<(&'static str, Regex)>> = OnceLock::new();
     COMPILED.get_or_init(|| {
         // The patterns are constants; the test below compiles each of them.
-        TABLE.iter().filter_map(|prompt| Some((prompt.program, Regex::new(prompt.pattern).ok()?))).collect()
+        TABLE
+            .iter()
+            .filter_map(|prompt| Some((prompt.program, Regex::new(prompt.pattern).ok()?)))
+            .collect()
     })
 }
 
@@ -88,14 +122,28 @@ mod tests {
     fn every_sample_matches_its_own_pattern() {
         assert_eq!(compiled().len(), TABLE.len());
         for prompt in TABLE {
-            assert!(Regex::new(prompt.pattern).unwrap().is_match(prompt.sample), "{}: {:?}", prompt.program, prompt.sample);
+            assert!(
+                Regex::new(prompt.pattern).unwrap().is_match(prompt.sample),
+                "{}: {:?}",
+                prompt.program,
+                prompt.sample
+            );
             assert!(Prompts::default().matches(prompt.sample).is_some());
         }
     }
 
     #[test]
     fn ordinary_lines_are_no_prompts() {
-        for line in ["", "$", "Compiling foo v1.0", "100%", "a > b", "Continue? [y/N] ", "Password: ", "make: ***"] {
+        for line in [
+            "",
+            "$",
+            "Compiling foo v1.0",
+            "100%",
+            "a > b",
+            "Continue? [y/N] ",
+            "Password: ",
+            "make: ***",
+        ] {
             assert_eq!(Prompts::default().matches(line), None, "{line:?}");
         }
     }

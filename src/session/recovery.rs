@@ -22,7 +22,9 @@ pub(super) fn pick_up(sessions: &Sessions) -> Result<(), Error> {
     }
     let panes = sessions.tmux.panes()?;
     for name in names {
-        let Some(meta) = sessions.meta_of(&name)? else { continue };
+        let Some(meta) = sessions.meta_of(&name)? else {
+            continue;
+        };
         if meta.format > FORMAT {
             return Err(Error::Refused(format!(
                 "the state directory {} was written by a newer paneglass (format {}, this one knows {FORMAT}); use that one, or another PANEGLASS_HOME",
@@ -33,7 +35,9 @@ pub(super) fn pick_up(sessions: &Sessions) -> Result<(), Error> {
         let ours = meta.host == passwd::hostname()
             && meta.tmux_socket == sessions.settings.tmux_socket
             && meta.tmux_tmpdir == std::env::var("TMUX_TMPDIR").ok();
-        let pane = panes.iter().find(|info| info.tag == meta.nonce && !meta.nonce.is_empty());
+        let pane = panes
+            .iter()
+            .find(|info| info.tag == meta.nonce && !meta.nonce.is_empty());
         take_up(sessions, meta, pane, ours)?;
     }
     Ok(())
@@ -42,18 +46,30 @@ pub(super) fn pick_up(sessions: &Sessions) -> Result<(), Error> {
 fn names(sessions: &Sessions) -> Result<Vec<String>, Error> {
     let path = sessions.layout.sessions();
     let entries = std::fs::read_dir(&path).map_err(store::Error::at("read", &path))?;
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
     // NAME.N are archived logs, not sessions.
     names.retain(|name| valid_name(name));
     names.sort();
     Ok(names)
 }
 
-fn take_up(sessions: &Sessions, mut meta: Meta, pane: Option<&Info>, ours: bool) -> Result<(), Error> {
+fn take_up(
+    sessions: &Sessions,
+    mut meta: Meta,
+    pane: Option<&Info>,
+    ours: bool,
+) -> Result<(), Error> {
     let dir = sessions.layout.session(&meta.name);
     let ending = match (meta.end, pane) {
         // The pane went while no server ran: nobody can say how its program ended.
-        (None, None) if ours => Some(Ending { how: How::Gone, status: None, signal: None, at: now_ms() }),
+        (None, None) if ours => Some(Ending {
+            how: How::Gone,
+            status: None,
+            signal: None,
+            at: now_ms(),
+        }),
         (end, _) => end,
     };
     let newly = ending.filter(|_| meta.end.is_none());
@@ -62,7 +78,9 @@ fn take_up(sessions: &Sessions, mut meta: Meta, pane: Option<&Info>, ours: bool)
     replay(&mut state, &dir)?;
     state.ending = ending;
     let session = Arc::new(session(meta, dir, state));
-    sessions.list().insert(session.name.clone(), session.clone());
+    sessions
+        .list()
+        .insert(session.name.clone(), session.clone());
     if let Some(ending) = newly {
         session.state().ending = None;
         session.end(ending);
@@ -70,7 +88,9 @@ fn take_up(sessions: &Sessions, mut meta: Meta, pane: Option<&Info>, ours: bool)
     if let Some(info) = pane.filter(|_| session.state().ending.is_none()) {
         if !info.piped && !info.dead {
             // Its tap was killed: what was printed since then is lost, and the new tap's start in times.log shows where.
-            sessions.tmux.pipe(&session.pane, &sessions.tap_words(&session.dir))?;
+            sessions
+                .tmux
+                .pipe(&session.pane, &sessions.tap_words(&session.dir))?;
         }
         sessions.follow(&session);
     }
@@ -91,8 +111,13 @@ fn replay(state: &mut State, dir: &SessionDir) -> Result<(), Error> {
     state.known.clear();
     state.record_to(records::Records::open(&dir.regions())?);
     // What changed while no server ran is written down now.
-    let changed: Vec<Record> =
-        state.regions.all().iter().map(|region| region.record()).filter(|record| last.get(&record.id) != Some(record)).collect();
+    let changed: Vec<Record> = state
+        .regions
+        .all()
+        .iter()
+        .map(|region| region.record())
+        .filter(|record| last.get(&record.id) != Some(record))
+        .collect();
     state.write_records(&changed);
     Ok(())
 }

@@ -123,7 +123,12 @@ enum At {
     /// It has said hello and prints no prompt yet, or is between a command's end and its prompt.
     Between,
     /// At its prompt. Each segment is a stretch of typed text: from a B to the start of the next continuation prompt.
-    Prompt { segments: Vec<Segment>, open: Option<MarkId>, continuation: bool, drawn: u64 },
+    Prompt {
+        segments: Vec<Segment>,
+        open: Option<MarkId>,
+        continuation: bool,
+        drawn: u64,
+    },
     Running(RegionId),
 }
 
@@ -190,10 +195,13 @@ impl Regions {
 
     /// The innermost command that runs.
     pub fn running(&self) -> Option<&Region> {
-        self.shells.iter().rev().find_map(|shell| match shell.state {
-            At::Running(id) => self.get(id),
-            _ => None,
-        })
+        self.shells
+            .iter()
+            .rev()
+            .find_map(|shell| match shell.state {
+                At::Running(id) => self.get(id),
+                _ => None,
+            })
     }
 
     /// The line given to a program whose answer is not over yet.
@@ -204,9 +212,16 @@ impl Regions {
     /// The prompt of the innermost shell, when it waits at one.
     pub fn prompt(&self) -> Option<AtPrompt> {
         match &self.shells.last()?.state {
-            At::Prompt { segments, open: None, continuation, drawn } => {
-                Some(AtPrompt { typed: segments.last()?.from, continuation: *continuation, drawn: *drawn })
-            }
+            At::Prompt {
+                segments,
+                open: None,
+                continuation,
+                drawn,
+            } => Some(AtPrompt {
+                typed: segments.last()?.from,
+                continuation: *continuation,
+                drawn: *drawn,
+            }),
             _ => None,
         }
     }
@@ -223,7 +238,11 @@ impl Regions {
     /// Host, user and folder that the innermost shell's prompt named.
     pub fn whereabouts(&self) -> Option<(Option<&str>, Option<&str>, Option<&str>)> {
         let shell = self.shells.last()?;
-        Some((shell.host.as_deref(), shell.user.as_deref(), shell.cwd.as_deref()))
+        Some((
+            shell.host.as_deref(),
+            shell.user.as_deref(),
+            shell.cwd.as_deref(),
+        ))
     }
 
     /// Shells with markers that are nested now; 0 in a session without.
@@ -247,7 +266,9 @@ impl Regions {
             MarkerKind::Continuation => self.continuation(term, pid, mark),
             MarkerKind::PromptEnd => self.prompt_end(term, pid, mark, at),
             MarkerKind::OutputStart => self.output_start(term, pid, mark, at),
-            MarkerKind::Done { status, pipestatus } => self.done(term, pid, status, pipestatus, mark, at),
+            MarkerKind::Done { status, pipestatus } => {
+                self.done(term, pid, status, pipestatus, mark, at)
+            }
             _ => term.release(mark),
         }
     }
@@ -255,7 +276,8 @@ impl Regions {
     fn position(&self, pid: u32, host: Option<&String>) -> Option<usize> {
         // Only A names the host; a shell on another machine may have the same process id.
         self.shells.iter().rposition(|shell| {
-            shell.pid == pid && (host.is_none() || shell.host.is_none() || shell.host.as_ref() == host)
+            shell.pid == pid
+                && (host.is_none() || shell.host.is_none() || shell.host.as_ref() == host)
         })
     }
 
@@ -279,36 +301,76 @@ impl Regions {
             match shell.state {
                 At::Running(id) => {
                     let mark = term.mark();
-                    self.close(term, id, mark, at, End { status: Some(Status::Lost), ..End::default() });
+                    self.close(
+                        term,
+                        id,
+                        mark,
+                        at,
+                        End {
+                            status: Some(Status::Lost),
+                            ..End::default()
+                        },
+                    );
                 }
                 state => release(term, state),
             }
         }
     }
 
-    fn prompt_start(&mut self, term: &mut Terminal, pid: u32, marker: &Marker, mark: MarkId, at: Moment) {
+    fn prompt_start(
+        &mut self,
+        term: &mut Terminal,
+        pid: u32,
+        marker: &Marker,
+        mark: MarkId,
+        at: Moment,
+    ) {
         let index = match self.position(pid, marker.host.as_ref()) {
             Some(index) => {
                 self.leave(term, index + 1, at);
                 index
             }
             None => {
-                self.shells.push(Shell { pid, host: None, user: None, cwd: None, state: At::Between });
+                self.shells.push(Shell {
+                    pid,
+                    host: None,
+                    user: None,
+                    cwd: None,
+                    state: At::Between,
+                });
                 self.shells.len() - 1
             }
         };
         let shell = &mut self.shells[index];
-        for (own, named) in [(&mut shell.host, &marker.host), (&mut shell.user, &marker.user), (&mut shell.cwd, &marker.cwd)] {
+        for (own, named) in [
+            (&mut shell.host, &marker.host),
+            (&mut shell.user, &marker.user),
+            (&mut shell.cwd, &marker.cwd),
+        ] {
             if named.is_some() {
                 own.clone_from(named);
             }
         }
-        let new = At::Prompt { segments: Vec::new(), open: Some(mark), continuation: false, drawn: at.offset };
+        let new = At::Prompt {
+            segments: Vec::new(),
+            open: Some(mark),
+            continuation: false,
+            drawn: at.offset,
+        };
         match std::mem::replace(&mut shell.state, new) {
             // No D came for it: the user's own hook has replaced ours.
             At::Running(id) => {
                 let end = term.mark();
-                self.close(term, id, end, at, End { status: Some(Status::Lost), ..End::default() });
+                self.close(
+                    term,
+                    id,
+                    end,
+                    at,
+                    End {
+                        status: Some(Status::Lost),
+                        ..End::default()
+                    },
+                );
             }
             state => release(term, state),
         }
@@ -317,7 +379,12 @@ impl Regions {
     fn continuation(&mut self, term: &mut Terminal, pid: u32, mark: MarkId) {
         let index = self.position(pid, None);
         match index.map(|index| &mut self.shells[index].state) {
-            Some(At::Prompt { segments, open, continuation, .. }) => {
+            Some(At::Prompt {
+                segments,
+                open,
+                continuation,
+                ..
+            }) => {
                 if let Some(last) = segments.last_mut() {
                     // A redraw of the same continuation prompt replaces the earlier one.
                     if open.is_none() && last.to.is_none() {
@@ -337,18 +404,29 @@ impl Regions {
     fn prompt_end(&mut self, term: &mut Terminal, pid: u32, mark: MarkId, at: Moment) {
         let index = self.position(pid, None);
         match index.map(|index| &mut self.shells[index].state) {
-            Some(At::Prompt { segments, open, drawn, .. }) => {
+            Some(At::Prompt {
+                segments,
+                open,
+                drawn,
+                ..
+            }) => {
                 *drawn = at.offset;
                 match open.take() {
-                Some(start) => {
-                    term.release(start);
-                    segments.push(Segment { from: mark, to: None });
-                }
-                // A redraw without an A or S: the last before C wins.
-                None => match segments.last_mut() {
-                    Some(last) => term.release(std::mem::replace(&mut last.from, mark)),
-                    None => segments.push(Segment { from: mark, to: None }),
-                },
+                    Some(start) => {
+                        term.release(start);
+                        segments.push(Segment {
+                            from: mark,
+                            to: None,
+                        });
+                    }
+                    // A redraw without an A or S: the last before C wins.
+                    None => match segments.last_mut() {
+                        Some(last) => term.release(std::mem::replace(&mut last.from, mark)),
+                        None => segments.push(Segment {
+                            from: mark,
+                            to: None,
+                        }),
+                    },
                 }
             }
             _ => term.release(mark),
@@ -358,7 +436,13 @@ impl Regions {
     fn output_start(&mut self, term: &mut Terminal, pid: u32, mark: MarkId, at: Moment) {
         let Some(index) = self.position(pid, None) else {
             // A shell whose prompt we have not seen: markers were cut off. Its command is one all the same.
-            self.shells.push(Shell { pid, host: None, user: None, cwd: None, state: At::Between });
+            self.shells.push(Shell {
+                pid,
+                host: None,
+                user: None,
+                cwd: None,
+                state: At::Between,
+            });
             let id = self.open(Kind::Command, String::new(), Some(pid), mark, at);
             if let Some(shell) = self.shells.last_mut() {
                 shell.state = At::Running(id);
@@ -381,14 +465,38 @@ impl Regions {
         }
     }
 
-    fn done(&mut self, term: &mut Terminal, pid: u32, status: Option<i32>, pipestatus: Vec<i32>, mark: MarkId, at: Moment) {
-        let Some(index) = self.position(pid, None) else { return term.release(mark) };
+    fn done(
+        &mut self,
+        term: &mut Terminal,
+        pid: u32,
+        status: Option<i32>,
+        pipestatus: Vec<i32>,
+        mark: MarkId,
+        at: Moment,
+    ) {
+        let Some(index) = self.position(pid, None) else {
+            return term.release(mark);
+        };
         match self.shells[index].state {
             At::Running(id) => {
                 self.leave(term, index + 1, at);
                 self.shells[index].state = At::Between;
-                let pipestatus = if pipestatus.len() > 1 { pipestatus } else { Vec::new() };
-                self.close(term, id, mark, at, End { status: None, exit: status, pipestatus });
+                let pipestatus = if pipestatus.len() > 1 {
+                    pipestatus
+                } else {
+                    Vec::new()
+                };
+                self.close(
+                    term,
+                    id,
+                    mark,
+                    at,
+                    End {
+                        status: None,
+                        exit: status,
+                        pipestatus,
+                    },
+                );
             }
             // An empty line, Ctrl-C at the prompt, a syntax error.
             _ => {
@@ -398,7 +506,14 @@ impl Regions {
         }
     }
 
-    fn open(&mut self, kind: Kind, label: String, pid: Option<u32>, mark: MarkId, at: Moment) -> RegionId {
+    fn open(
+        &mut self,
+        kind: Kind,
+        label: String,
+        pid: Option<u32>,
+        mark: MarkId,
+        at: Moment,
+    ) -> RegionId {
         let id = self.last_id() + 1;
         self.list.push(Region {
             id,
@@ -422,7 +537,14 @@ impl Regions {
     }
 
     /// A line was given to a program: its answer begins at `mark`.
-    pub fn input(&mut self, term: &mut Terminal, label: String, who: Option<String>, mark: MarkId, at: Moment) -> RegionId {
+    pub fn input(
+        &mut self,
+        term: &mut Terminal,
+        label: String,
+        who: Option<String>,
+        mark: MarkId,
+        at: Moment,
+    ) -> RegionId {
         if let Some(id) = self.open_input().map(|region| region.id) {
             let end = term.mark();
             self.close(term, id, end, at, End::default());
@@ -436,13 +558,24 @@ impl Regions {
     /// Ends a region at `mark`. One that has ended stays as it is.
     pub fn close(&mut self, term: &mut Terminal, id: RegionId, mark: MarkId, at: Moment, end: End) {
         // An input region lies inside its program's command: it cannot outlast it.
-        if self.get(id).is_some_and(|region| region.kind == Kind::Command) {
-            if let Some(inner) = self.open_input().map(|region| region.id).filter(|&inner| inner > id) {
+        if self
+            .get(id)
+            .is_some_and(|region| region.kind == Kind::Command)
+        {
+            if let Some(inner) = self
+                .open_input()
+                .map(|region| region.id)
+                .filter(|&inner| inner > id)
+            {
                 let inner_mark = term.mark();
                 self.close(term, inner, inner_mark, at, End::default());
             }
         }
-        let Some(region) = self.list.get_mut((id as usize).wrapping_sub(1)).filter(|region| region.running()) else {
+        let Some(region) = self
+            .list
+            .get_mut((id as usize).wrapping_sub(1))
+            .filter(|region| region.running())
+        else {
             return term.release(mark);
         };
         if self.input == Some(id) {
@@ -462,7 +595,16 @@ impl Regions {
         self.leave(term, 0, at);
         if let Some(id) = self.open_input().map(|region| region.id) {
             let mark = term.mark();
-            self.close(term, id, mark, at, End { status: Some(Status::Lost), ..End::default() });
+            self.close(
+                term,
+                id,
+                mark,
+                at,
+                End {
+                    status: Some(Status::Lost),
+                    ..End::default()
+                },
+            );
         }
     }
 
@@ -470,7 +612,9 @@ impl Regions {
     pub fn settle(&mut self, term: &mut Terminal) {
         let last = term.final_lines();
         self.unsettled.retain(|&id| {
-            let Some(region) = self.list.get_mut((id as usize).wrapping_sub(1)) else { return false };
+            let Some(region) = self.list.get_mut((id as usize).wrapping_sub(1)) else {
+                return false;
+            };
             let mut live = region.running();
             for place in std::iter::once(&mut region.start).chain(region.end.as_mut()) {
                 if let Place::Live(mark) = *place {
@@ -491,7 +635,10 @@ impl Regions {
     pub fn bounds(&self, term: &Terminal, region: &Region) -> (Position, Option<Position>) {
         let resolve = |place: Place| match place {
             Place::At(position) => position,
-            Place::Live(mark) => term.locate(mark).unwrap_or(Position { line: u64::MAX, byte: 0 }),
+            Place::Live(mark) => term.locate(mark).unwrap_or(Position {
+                line: u64::MAX,
+                byte: 0,
+            }),
         };
         (resolve(region.start), region.end.map(resolve))
     }
@@ -499,7 +646,9 @@ impl Regions {
 
 /// The typed text of a prompt, read from the grid: what the shell showed, not what was sent.
 fn label(term: &Terminal, state: &At, end: MarkId) -> String {
-    let At::Prompt { segments, .. } = state else { return String::new() };
+    let At::Prompt { segments, .. } = state else {
+        return String::new();
+    };
     let texts = segments.iter().map(|segment| {
         let text = term.text_between(segment.from, segment.to.unwrap_or(end));
         text.trim_end().to_string()

@@ -114,7 +114,11 @@ impl Sessions {
 
     /// Names of sessions that live.
     pub fn live_names(&self) -> Vec<String> {
-        self.all().iter().filter(|session| session.state().ending.is_none()).map(|session| session.name.clone()).collect()
+        self.all()
+            .iter()
+            .filter(|session| session.state().ending.is_none())
+            .map(|session| session.name.clone())
+            .collect()
     }
 
     /// A session by name, live or ended.
@@ -127,7 +131,9 @@ impl Sessions {
             [] => "no session is open: `session_create` makes one".to_string(),
             names => format!("open sessions: {}", names.join(", ")),
         };
-        Err(Error::Refused(format!("there is no session {name:?}; {known}")))
+        Err(Error::Refused(format!(
+            "there is no session {name:?}; {known}"
+        )))
     }
 
     /// The same, for what needs a living one.
@@ -139,14 +145,26 @@ impl Sessions {
             Some(ending) => {
                 let how = match (ending.how, ending.status, ending.signal) {
                     (How::Closed, ..) => "was closed".to_string(),
-                    (How::Gone, ..) => "is gone: its pane was removed from outside, or tmux ended".to_string(),
-                    (How::Exited, Some(status), _) => format!("is over: its program ended with exit status {status}"),
-                    (How::Exited, _, Some(signal)) => format!("is over: its program was ended by signal {signal}"),
+                    (How::Gone, ..) => {
+                        "is gone: its pane was removed from outside, or tmux ended".to_string()
+                    }
+                    (How::Exited, Some(status), _) => {
+                        format!("is over: its program ended with exit status {status}")
+                    }
+                    (How::Exited, _, Some(signal)) => {
+                        format!("is over: its program was ended by signal {signal}")
+                    }
                     (How::Exited, ..) => "is over: its program ended".to_string(),
                 };
                 let live = self.live_names().join(", ");
-                let live = if live.is_empty() { "none is open".to_string() } else { format!("open sessions: {live}") };
-                Err(Error::Refused(format!("session {name:?} {how}; its log can still be read and searched; {live}")))
+                let live = if live.is_empty() {
+                    "none is open".to_string()
+                } else {
+                    format!("open sessions: {live}")
+                };
+                Err(Error::Refused(format!(
+                    "session {name:?} {how}; its log can still be read and searched; {live}"
+                )))
             }
         }
     }
@@ -162,11 +180,16 @@ impl Sessions {
         self.tmux.kill(&session.pane)?;
         if let Some(ending) = ending {
             // Its program had ended; only the pane that showed its last screen goes.
-            session.end(super::Ending { how: How::Closed, ..ending });
+            session.end(super::Ending {
+                how: How::Closed,
+                ..ending
+            });
         } else {
             let (_never, cancel) = crossbeam_channel::bounded(0);
             let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-            while session.state().ending.is_none() && watch.wait(deadline, &cancel) == super::watch::Woken::Changed {}
+            while session.state().ending.is_none()
+                && watch.wait(deadline, &cancel) == super::watch::Woken::Changed
+            {}
         }
         if let Some(follower) = &self.follower {
             follower.forget(session);

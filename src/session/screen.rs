@@ -20,7 +20,10 @@ impl Sessions {
 
     /// The session's pane, while it is there: tmux may have been restarted and given its id to another.
     pub fn pane(&self, session: &Session) -> Result<Option<Info>, Error> {
-        Ok(self.tmux.pane(&session.pane)?.filter(|info| info.tag == session.meta.nonce))
+        Ok(self
+            .tmux
+            .pane(&session.pane)?
+            .filter(|info| info.tag == session.meta.nonce))
     }
 
     /// The words that attach a person to the session, as one line to paste.

@@ -1,8 +1,8 @@
 //! A session's lines as they were at one moment, to be read without holding the session up.
 
+use super::Error;
 use super::regions::Region;
 use super::state::State;
-use super::Error;
 pub use crate::store::text::Line;
 use crate::store::text::TextView;
 use crate::term::Position;
@@ -33,7 +33,11 @@ impl Span {
     /// The part from line `first` on, which must not lie before this one's first.
     pub fn from(&self, first: u64) -> Span {
         let skip = if first > self.first { 0 } else { self.skip };
-        Span { first: first.clamp(self.first, self.after), skip, ..*self }
+        Span {
+            first: first.clamp(self.first, self.after),
+            skip,
+            ..*self
+        }
     }
 }
 
@@ -49,7 +53,8 @@ impl State {
             begun = Some(line);
             false
         })?;
-        let empty = live_text.is_empty() && begun.is_none() && !self.term.live_text().ends_with('\n');
+        let empty =
+            live_text.is_empty() && begun.is_none() && !self.term.live_text().ends_with('\n');
         if !empty {
             for text in live_text.split('\n') {
                 let mut line = Line::whole(text.as_bytes().to_vec());
@@ -80,7 +85,12 @@ pub fn span(start: Position, end: Option<Position>, lines: u64) -> Span {
     };
     let after = after.min(lines).max(start.line.min(lines));
     let first = start.line.min(after);
-    Span { first, after, skip: start.byte, cut }
+    Span {
+        first,
+        after,
+        skip: start.byte,
+        cut,
+    }
 }
 
 impl Snapshot {
@@ -90,7 +100,11 @@ impl Snapshot {
     }
 
     /// The part of session.txt in blocks of whole lines from line `first` on, each with the number of its first line.
-    pub fn each_block(&self, first: u64, each: impl FnMut(u64, &[u8]) -> bool) -> Result<(), Error> {
+    pub fn each_block(
+        &self,
+        first: u64,
+        each: impl FnMut(u64, &[u8]) -> bool,
+    ) -> Result<(), Error> {
         Ok(self.file.each_block(first, each)?)
     }
 
@@ -109,7 +123,9 @@ impl Snapshot {
         let complete = self.file.lines();
         if span.first < complete.min(span.after) {
             // The unfinished line at the file's end is a live one here.
-            self.file.each_line(span.first, |number, line| number < complete && pass(number, line))?;
+            self.file.each_line(span.first, |number, line| {
+                number < complete && pass(number, line)
+            })?;
         }
         for (at, line) in self.live.iter().enumerate() {
             let number = complete + at as u64;
@@ -122,7 +138,12 @@ impl Snapshot {
 
     /// Every line of the log.
     pub fn all(&self) -> Span {
-        Span { first: 0, after: self.lines(), skip: 0, cut: None }
+        Span {
+            first: 0,
+            after: self.lines(),
+            skip: 0,
+            cut: None,
+        }
     }
 
     /// At most `most` lines of `span` from `first` on.
@@ -140,7 +161,10 @@ impl Snapshot {
 
 fn trim(mut line: Line, number: u64, span: &Span) -> Line {
     if number + 1 == span.after {
-        if let Some(cut) = span.cut.filter(|&cut| line.omitted == 0 && cut < line.bytes.len()) {
+        if let Some(cut) = span
+            .cut
+            .filter(|&cut| line.omitted == 0 && cut < line.bytes.len())
+        {
             line.bytes.truncate(cut);
         }
     }

@@ -86,7 +86,10 @@ impl State {
 
     /// Now, as regions are dated.
     pub fn moment(&self) -> Moment {
-        Moment { offset: self.offset(), ms: now_ms() }
+        Moment {
+            offset: self.offset(),
+            ms: now_ms(),
+        }
     }
 
     /// Takes in what has been added to the logs, at most a chunk. True when there was something: call again.
@@ -96,8 +99,13 @@ impl State {
         let mut rest = bytes.as_slice();
         let had_records = self.apply_due(replay);
         while !rest.is_empty() {
-            let until = self.log.pending.front().map_or(u64::MAX, |time| time.offset.saturating_sub(self.offset()));
-            let (part, after) = rest.split_at(rest.len().min(usize::try_from(until).unwrap_or(usize::MAX)));
+            let until = self
+                .log
+                .pending
+                .front()
+                .map_or(u64::MAX, |time| time.offset.saturating_sub(self.offset()));
+            let (part, after) =
+                rest.split_at(rest.len().min(usize::try_from(until).unwrap_or(usize::MAX)));
             self.feed(part, replay);
             rest = after;
             self.apply_due(replay);
@@ -120,8 +128,15 @@ impl State {
     /// Applies the records whose place has come.
     fn apply_due(&mut self, replay: bool) -> bool {
         let mut any = false;
-        while self.log.pending.front().is_some_and(|time| time.offset <= self.offset()) {
-            let Some(time) = self.log.pending.pop_front() else { break };
+        while self
+            .log
+            .pending
+            .front()
+            .is_some_and(|time| time.offset <= self.offset())
+        {
+            let Some(time) = self.log.pending.pop_front() else {
+                break;
+            };
             any = true;
             self.apply(time, replay);
         }
@@ -185,9 +200,22 @@ impl State {
         }
         self.output.text.clear();
         for event in std::mem::take(&mut self.output.events) {
-            if let Event::Marker { marker, mark, start, .. } = event {
-                let ms = if replay { self.last_output_ms } else { now_ms() };
-                let at = Moment { offset: start - self.added.min(start), ms };
+            if let Event::Marker {
+                marker,
+                mark,
+                start,
+                ..
+            } = event
+            {
+                let ms = if replay {
+                    self.last_output_ms
+                } else {
+                    now_ms()
+                };
+                let at = Moment {
+                    offset: start - self.added.min(start),
+                    ms,
+                };
                 self.recall(at.offset);
                 self.regions.marker(&mut self.term, marker, mark, at);
             }
@@ -197,29 +225,59 @@ impl State {
     /// The next offset at which an input region of an earlier server begins or ends.
     fn known_stop(&self) -> Option<u64> {
         let open = self.regions.open_input().map(|region| region.id);
-        let ends = self.known.iter().filter(|record| Some(record.id) == open).filter_map(|record| record.end);
-        let starts = self.known.iter().filter(|record| record.id > self.regions.last_id() && record.kind == super::regions::Kind::Input);
-        ends.chain(starts.map(|record| record.start)).filter(|&offset| offset >= self.offset()).min()
+        let ends = self
+            .known
+            .iter()
+            .filter(|record| Some(record.id) == open)
+            .filter_map(|record| record.end);
+        let starts = self.known.iter().filter(|record| {
+            record.id > self.regions.last_id() && record.kind == super::regions::Kind::Input
+        });
+        ends.chain(starts.map(|record| record.start))
+            .filter(|&offset| offset >= self.offset())
+            .min()
     }
 
     /// Opens and closes the input regions whose offset has come.
     fn pass_known(&mut self) {
         let offset = self.offset();
         if let Some(id) = self.regions.open_input().map(|region| region.id) {
-            let found = self.known.iter().position(|record| record.id == id && record.end == Some(offset));
+            let found = self
+                .known
+                .iter()
+                .position(|record| record.id == id && record.end == Some(offset));
             if let Some(record) = found.and_then(|at| self.known.remove(at)) {
                 let mark = self.term.mark();
-                let at = Moment { offset, ms: record.ended.unwrap_or(record.started) };
-                let end = super::regions::End { status: Some(record.status), ..Default::default() };
+                let at = Moment {
+                    offset,
+                    ms: record.ended.unwrap_or(record.started),
+                };
+                let end = super::regions::End {
+                    status: Some(record.status),
+                    ..Default::default()
+                };
                 self.regions.close(&mut self.term, id, mark, at, end);
             }
         }
         let next = self.regions.last_id() + 1;
-        let begins = |record: &&Record| record.id == next && record.start == offset && record.kind == super::regions::Kind::Input;
+        let begins = |record: &&Record| {
+            record.id == next
+                && record.start == offset
+                && record.kind == super::regions::Kind::Input
+        };
         if let Some(record) = self.known.iter().find(begins).cloned() {
             let mark = self.term.mark();
-            let at = Moment { offset, ms: record.started };
-            self.regions.input(&mut self.term, record.label.clone(), record.who.clone(), mark, at);
+            let at = Moment {
+                offset,
+                ms: record.started,
+            };
+            self.regions.input(
+                &mut self.term,
+                record.label.clone(),
+                record.who.clone(),
+                mark,
+                at,
+            );
         }
     }
 
@@ -228,7 +286,9 @@ impl State {
         if self.known.is_empty() {
             return;
         }
-        let found = self.known.iter().position(|record| record.start == offset && record.kind == super::regions::Kind::Command);
+        let found = self.known.iter().position(|record| {
+            record.start == offset && record.kind == super::regions::Kind::Command
+        });
         if let Some(record) = found.and_then(|at| self.known.remove(at)) {
             self.regions.expected = record.who;
         }
@@ -239,13 +299,18 @@ impl State {
         self.regions.settle(&mut self.term);
         let changed = self.regions.take_changed();
         if !replay {
-            let changed: Vec<Record> = changed.into_iter().filter_map(|id| Some(self.regions.get(id)?.record())).collect();
+            let changed: Vec<Record> = changed
+                .into_iter()
+                .filter_map(|id| Some(self.regions.get(id)?.record()))
+                .collect();
             self.write_records(&changed);
         }
     }
 
     pub(super) fn write_records(&mut self, changed: &[Record]) {
-        let Some(records) = self.records.as_mut() else { return };
+        let Some(records) = self.records.as_mut() else {
+            return;
+        };
         for record in changed {
             if let Err(error) = records.append(record) {
                 self.trouble.get_or_insert_with(|| error.to_string());

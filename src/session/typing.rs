@@ -19,7 +19,12 @@ pub struct Typist {
 
 impl Session {
     /// Waits up to 2 s for whoever types now, then refuses and names them.
-    pub fn typist(self: &Arc<Session>, agent: &str, tool: &'static str, cancel: &Cancel) -> Result<Typist, Error> {
+    pub fn typist(
+        self: &Arc<Session>,
+        agent: &str,
+        tool: &'static str,
+        cancel: &Cancel,
+    ) -> Result<Typist, Error> {
         let watch = self.watch();
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -27,14 +32,24 @@ impl Session {
                 let mut state = self.state();
                 if state.typist.is_none() {
                     state.typist = Some((agent.to_string(), tool));
-                    return Ok(Typist { session: self.clone() });
+                    return Ok(Typist {
+                        session: self.clone(),
+                    });
                 }
             }
             match watch.wait(deadline, cancel) {
                 Woken::Changed => {}
-                Woken::Cancelled => return Err(Error::Refused("cancelled while another call was typing; nothing was typed".into())),
+                Woken::Cancelled => {
+                    return Err(Error::Refused(
+                        "cancelled while another call was typing; nothing was typed".into(),
+                    ));
+                }
                 Woken::Deadline => {
-                    let (holder, tool) = self.state().typist.clone().unwrap_or_else(|| ("another call".into(), "run"));
+                    let (holder, tool) = self
+                        .state()
+                        .typist
+                        .clone()
+                        .unwrap_or_else(|| ("another call".into(), "run"));
                     return Err(Error::Refused(format!(
                         "{holder} is typing into {} (its {tool} call is not over); nothing was typed. Wait with `wait`, or use a session of your own",
                         self.name
@@ -55,7 +70,13 @@ impl Drop for Typist {
 
 impl Sessions {
     /// Types `text` (bracketed when the program asked for that and the text is one paste) and presses `keys`.
-    pub fn press(&self, session: &Session, text: &str, bracketed: bool, keys: &[Key]) -> Result<(), Error> {
+    pub fn press(
+        &self,
+        session: &Session,
+        text: &str,
+        bracketed: bool,
+        keys: &[Key],
+    ) -> Result<(), Error> {
         let keys: Vec<pane::Key> = keys
             .iter()
             .map(|key| match key {
@@ -63,6 +84,8 @@ impl Sessions {
                 Key::Text(text) => pane::Key::Text(text.clone()),
             })
             .collect();
-        Ok(self.tmux.type_keys(&session.pane, text.as_bytes(), bracketed, &keys)?)
+        Ok(self
+            .tmux
+            .type_keys(&session.pane, text.as_bytes(), bracketed, &keys)?)
     }
 }

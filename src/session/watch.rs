@@ -51,7 +51,11 @@ impl Session {
         state.watchers.next += 1;
         state.watchers.list.push((id, sender));
         drop(state);
-        Watch { session: self.clone(), id, changes }
+        Watch {
+            session: self.clone(),
+            id,
+            changes,
+        }
     }
 }
 
@@ -69,6 +73,10 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.session.state().watchers.list.retain(|(id, _)| *id != self.id);
+        self.session
+            .state()
+            .watchers
+            .list
+            .retain(|(id, _)| *id != self.id);
     }
 }

@@ -34,7 +34,12 @@ const UNWRITTEN: usize = 1024;
 impl Appender {
     pub fn open(raw: &Path, times: &Path, limit: u64) -> Result<Appender, Error> {
         let open = |path: &Path| {
-            OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(Error::at("open", path))
+            OpenOptions::new()
+                .create(true)
+                .append(true)
+                .mode(0o600)
+                .open(path)
+                .map_err(Error::at("open", path))
         };
         let file = open(raw)?;
         let offset = file.metadata().map_err(Error::at("read", raw))?.len();
@@ -54,12 +59,17 @@ impl Appender {
     /// True when output at `now_ms` should be dated, and the pane's size asked for first.
     pub fn due(&self, now_ms: u64) -> bool {
         // A clock that jumped back dates anew as well.
-        self.dated.is_none_or(|dated| now_ms.abs_diff(dated) >= DATED_EVERY_MS)
+        self.dated
+            .is_none_or(|dated| now_ms.abs_diff(dated) >= DATED_EVERY_MS)
     }
 
     /// Records the start of a tap.
     pub fn begin(&mut self, now_ms: u64, pid: u32) {
-        self.record(Time { ms: now_ms, offset: self.offset, what: What::Tap(pid) });
+        self.record(Time {
+            ms: now_ms,
+            offset: self.offset,
+            what: What::Tap(pid),
+        });
     }
 
     /// Dates what follows, with the pane's size when it changed.
@@ -68,10 +78,18 @@ impl Appender {
         if size.is_some() && size != self.size {
             self.size = size;
             if let Some((cols, rows)) = size {
-                self.record(Time { ms: now_ms, offset: self.offset, what: What::Size(cols, rows) });
+                self.record(Time {
+                    ms: now_ms,
+                    offset: self.offset,
+                    what: What::Size(cols, rows),
+                });
             }
         }
-        self.record(Time { ms: now_ms, offset: self.offset, what: What::Output });
+        self.record(Time {
+            ms: now_ms,
+            offset: self.offset,
+            what: What::Output,
+        });
     }
 
     /// Appends all of `bytes`, or as much as the limit and the disk take.
@@ -80,7 +98,11 @@ impl Appender {
         let mut rest = &bytes[..bytes.len().min(room)];
         if self.lost > 0 && !rest.is_empty() {
             // The gap must be told before the bytes that follow it. When times.log cannot take it, neither may raw.log grow.
-            let gap = Time { ms: now_ms, offset: self.offset, what: What::Gap(self.lost, self.reason.clone()) };
+            let gap = Time {
+                ms: now_ms,
+                offset: self.offset,
+                what: What::Gap(self.lost, self.reason.clone()),
+            };
             if self.write_records(&[gap]).is_ok() {
                 self.lost = 0;
             } else {
@@ -112,13 +134,23 @@ impl Appender {
     pub fn end(&mut self, now_ms: u64) {
         if self.lost > 0 {
             let what = What::Gap(self.lost, self.reason.clone());
-            self.record(Time { ms: now_ms, offset: self.offset, what });
+            self.record(Time {
+                ms: now_ms,
+                offset: self.offset,
+                what,
+            });
         }
-        self.record(Time { ms: now_ms, offset: self.offset, what: What::End });
+        self.record(Time {
+            ms: now_ms,
+            offset: self.offset,
+            what: What::End,
+        });
     }
 
     fn record(&mut self, time: Time) {
-        if self.write_records(std::slice::from_ref(&time)).is_err() && self.unwritten.len() < UNWRITTEN {
+        if self.write_records(std::slice::from_ref(&time)).is_err()
+            && self.unwritten.len() < UNWRITTEN
+        {
             // A bare date is not worth keeping for later: the next one says as much.
             if time.what != What::Output {
                 self.unwritten.push(time);
@@ -127,7 +159,12 @@ impl Appender {
     }
 
     fn write_records(&mut self, records: &[Time]) -> io::Result<()> {
-        let text: String = self.unwritten.iter().chain(records).map(|time| format!("{time}\n")).collect();
+        let text: String = self
+            .unwritten
+            .iter()
+            .chain(records)
+            .map(|time| format!("{time}\n"))
+            .collect();
         self.times.write_all(text.as_bytes())?;
         self.unwritten.clear();
         Ok(())
@@ -165,9 +202,21 @@ mod tests {
         assert_eq!(std::fs::read(&raw).unwrap(), b"12345678ab");
         let mut read = Vec::new();
         TimeLines::default().push(&std::fs::read(&times).unwrap(), &mut read);
-        let whats: Vec<(u64, What)> = read.into_iter().map(|time| (time.offset, time.what)).collect();
+        let whats: Vec<(u64, What)> = read
+            .into_iter()
+            .map(|time| (time.offset, time.what))
+            .collect();
         let gap = What::Gap(7, "limit".into());
-        assert_eq!(whats, [(0, What::Tap(99)), (0, What::Size(80, 24)), (0, What::Output), (10, gap), (10, What::End)]);
+        assert_eq!(
+            whats,
+            [
+                (0, What::Tap(99)),
+                (0, What::Size(80, 24)),
+                (0, What::Output),
+                (10, gap),
+                (10, What::End)
+            ]
+        );
     }
 
     #[test]
@@ -179,8 +228,12 @@ mod tests {
         log.append(1, b"lost");
         log.append(2, b"too");
         log.end(3);
-        assert_eq!(std::fs::read_to_string(&times).unwrap(), "2 0 gap 4 disk-full\n3 0 gap 3 disk-full\n3 0 end\n");
-        let mut log = Appender::open(&scratch.path().join("raw"), Path::new("/dev/full"), 1000).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&times).unwrap(),
+            "2 0 gap 4 disk-full\n3 0 gap 3 disk-full\n3 0 end\n"
+        );
+        let mut log =
+            Appender::open(&scratch.path().join("raw"), Path::new("/dev/full"), 1000).unwrap();
         log.begin(1, 9);
         log.append(2, b"kept");
         log.end(3);

@@ -18,20 +18,31 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// The same, with the bytes written by `fill`.
-pub fn replace_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
+pub fn replace_with(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Error> {
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.{serial}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
     let write = || -> io::Result<()> {
         // create_new: a link that someone planted under the temporary name is an error, not followed.
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&temporary)?;
         fill(&mut file)?;
         file.sync_all()?;
         std::fs::rename(&temporary, path)
     };
     write().map_err(|error| {
         let _ = std::fs::remove_file(&temporary);
-        Error { verb: "write", path: path.to_path_buf(), error }
+        Error {
+            verb: "write",
+            path: path.to_path_buf(),
+            error,
+        }
     })
 }

@@ -18,7 +18,9 @@ impl Layout {
     }
 
     pub fn session(&self, name: &str) -> SessionDir {
-        SessionDir { path: self.sessions().join(name) }
+        SessionDir {
+            path: self.sessions().join(name),
+        }
     }
 
     /// The shell integration files of this version of the program.
@@ -43,7 +45,9 @@ pub struct SessionDir {
 
 impl SessionDir {
     pub fn at(path: &Path) -> SessionDir {
-        SessionDir { path: path.to_path_buf() }
+        SessionDir {
+            path: path.to_path_buf(),
+        }
     }
 
     /// Made by whom, when, command, host, tmux socket, sizes.

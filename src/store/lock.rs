@@ -23,7 +23,13 @@ pub enum Taken {
 
 impl Lock {
     pub fn take(path: &Path) -> Result<Lock, Taken> {
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+        let open = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path);
         let mut file = open.map_err(|error| Taken::Failed(Error::at("open", path)(error)))?;
         match flock::try_lock(&file) {
             Ok(true) => {}

@@ -27,14 +27,27 @@ pub struct Error {
 }
 
 impl Error {
-    pub(crate) fn at<'a>(verb: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + use<'a> {
-        move |error| Error { verb, path: path.to_path_buf(), error }
+    pub(crate) fn at<'a>(
+        verb: &'static str,
+        path: &'a Path,
+    ) -> impl FnOnce(io::Error) -> Error + use<'a> {
+        move |error| Error {
+            verb,
+            path: path.to_path_buf(),
+            error,
+        }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} {}: {}", self.verb, self.path.display(), self.error)
+        write!(
+            f,
+            "cannot {} {}: {}",
+            self.verb,
+            self.path.display(),
+            self.error
+        )
     }
 }
 

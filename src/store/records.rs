@@ -21,9 +21,18 @@ pub struct Records {
 
 impl Records {
     pub fn open(path: &Path) -> Result<Records, Error> {
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(Error::at("open", path))?;
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(Error::at("open", path))?;
         let torn = !ends_whole(path).map_err(Error::at("read", path))?;
-        Ok(Records { file, path: path.to_path_buf(), torn })
+        Ok(Records {
+            file,
+            path: path.to_path_buf(),
+            torn,
+        })
     }
 
     pub fn append<T: Serialize>(&mut self, record: &T) -> Result<(), Error> {
@@ -57,8 +66,13 @@ fn ends_whole(path: &Path) -> io::Result<bool> {
 
 /// Every record that reads as a `T`; lines that do not (torn, or of another version) are passed over. A missing file has none.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
-    let bytes = present(std::fs::read(path)).map_err(Error::at("read", path))?.unwrap_or_default();
-    Ok(bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
+    let bytes = present(std::fs::read(path))
+        .map_err(Error::at("read", path))?
+        .unwrap_or_default();
+    Ok(bytes
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect())
 }
 
 #[cfg(test)]
@@ -71,11 +85,19 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.path().join("r.jsonl");
         Records::open(&path).unwrap().append(&1).unwrap();
-        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"half\":").unwrap();
+        OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .write_all(b"{\"half\":")
+            .unwrap();
         let mut records = Records::open(&path).unwrap();
         records.append(&2).unwrap();
         records.append(&3).unwrap();
         assert_eq!(read::<i32>(&path).unwrap(), [1, 2, 3]);
-        assert_eq!(read::<i32>(&scratch.path().join("none")).unwrap(), [] as [i32; 0]);
+        assert_eq!(
+            read::<i32>(&scratch.path().join("none")).unwrap(),
+            [] as [i32; 0]
+        );
     }
 }

@@ -19,7 +19,8 @@ pub struct Spawn {
 
 impl Spawn {
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let bytes = serde_json::to_vec(self).map_err(|error| Error::at("write", path)(error.into()))?;
+        let bytes =
+            serde_json::to_vec(self).map_err(|error| Error::at("write", path)(error.into()))?;
         atomic::replace(path, &bytes)
     }
 

@@ -56,9 +56,23 @@ pub struct TextLog {
 impl TextLog {
     /// An empty file; what stood there is a cache that is built anew.
     pub fn create(path: &Path) -> Result<TextLog, Error> {
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path);
+        let open = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(path);
         let file = Arc::new(open.map_err(Error::at("create", path))?);
-        Ok(TextLog { view: TextView { file, path: path.to_path_buf(), length: 0, lines: 0, index: vec![0] } })
+        Ok(TextLog {
+            view: TextView {
+                file,
+                path: path.to_path_buf(),
+                length: 0,
+                lines: 0,
+                index: vec![0],
+            },
+        })
     }
 
     /// What stands in the file now, to be read without holding up whoever appends.
@@ -111,7 +125,11 @@ impl TextView {
                 return Ok(None);
             }
             let mut used = count;
-            for (at, _) in buffer[..count].iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+            for (at, _) in buffer[..count]
+                .iter()
+                .enumerate()
+                .filter(|(_, byte)| **byte == b'\n')
+            {
                 left -= 1;
                 if left == 0 {
                     used = at + 1;
@@ -125,14 +143,27 @@ impl TextView {
 
     /// Calls `each` with the number of every line from `first` (0-based) on, until it says false. The last line may be unfinished: it
     /// is passed only when it is not empty. Memory stays bounded whatever the lines are.
-    pub fn each_line(&self, first: u64, mut each: impl FnMut(u64, Line) -> bool) -> Result<(), Error> {
-        let fail = |error| Error { verb: "read", path: self.path.clone(), error };
-        let Some(mut offset) = self.offset(first).map_err(fail)? else { return Ok(()) };
+    pub fn each_line(
+        &self,
+        first: u64,
+        mut each: impl FnMut(u64, Line) -> bool,
+    ) -> Result<(), Error> {
+        let fail = |error| Error {
+            verb: "read",
+            path: self.path.clone(),
+            error,
+        };
+        let Some(mut offset) = self.offset(first).map_err(fail)? else {
+            return Ok(());
+        };
         let mut buffer = vec![0; CHUNK];
         let (mut number, mut line) = (first, LineBuilder::default());
         while offset < self.length {
             let want = CHUNK.min((self.length - offset) as usize);
-            let count = self.file.read_at(&mut buffer[..want], offset).map_err(fail)?;
+            let count = self
+                .file
+                .read_at(&mut buffer[..want], offset)
+                .map_err(fail)?;
             if count == 0 {
                 break;
             }
@@ -156,16 +187,29 @@ impl TextView {
 
     /// Hands over the file from line `first` on in blocks of whole lines (the last may be unfinished), each with the number of its
     /// first line, until `each` says false. A line longer than a block comes whole in a block of its own.
-    pub fn each_block(&self, first: u64, mut each: impl FnMut(u64, &[u8]) -> bool) -> Result<(), Error> {
-        let fail = |error| Error { verb: "read", path: self.path.clone(), error };
-        let Some(mut offset) = self.offset(first).map_err(fail)? else { return Ok(()) };
+    pub fn each_block(
+        &self,
+        first: u64,
+        mut each: impl FnMut(u64, &[u8]) -> bool,
+    ) -> Result<(), Error> {
+        let fail = |error| Error {
+            verb: "read",
+            path: self.path.clone(),
+            error,
+        };
+        let Some(mut offset) = self.offset(first).map_err(fail)? else {
+            return Ok(());
+        };
         let mut block: Vec<u8> = Vec::with_capacity(CHUNK);
         let mut number = first;
         while offset < self.length {
             let kept = block.len();
             let want = CHUNK.min((self.length - offset) as usize);
             block.resize(kept + want, 0);
-            let count = self.file.read_at(&mut block[kept..], offset).map_err(fail)?;
+            let count = self
+                .file
+                .read_at(&mut block[kept..], offset)
+                .map_err(fail)?;
             block.truncate(kept + count);
             if count == 0 {
                 break;
@@ -219,7 +263,10 @@ impl LineBuilder {
         self.trim();
         let omitted = self.seen - self.bytes.len() as u64;
         self.seen = 0;
-        Line { bytes: std::mem::take(&mut self.bytes), omitted }
+        Line {
+            bytes: std::mem::take(&mut self.bytes),
+            omitted,
+        }
     }
 }
 
@@ -255,7 +302,10 @@ mod tests {
         for n in [0u64, 1, 255, 256, 257, 49_999, 99_999] {
             assert_eq!(collect(&log, n, 1), [(n, n.to_string())]);
         }
-        assert_eq!(collect(&log, 100_000, 9), [(100_000, "unfinished".to_string())]);
+        assert_eq!(
+            collect(&log, 100_000, 9),
+            [(100_000, "unfinished".to_string())]
+        );
         assert_eq!(collect(&log, 100_001, 9), []);
         let mut seen = 0;
         log.each_block(300, |first, block| {
@@ -264,7 +314,14 @@ mod tests {
             true
         })
         .unwrap();
-        assert_eq!(seen as u64, log.bytes() - collect(&log, 0, 300).iter().map(|(_, line)| line.len() as u64 + 1).sum::<u64>());
+        assert_eq!(
+            seen as u64,
+            log.bytes()
+                - collect(&log, 0, 300)
+                    .iter()
+                    .map(|(_, line)| line.len() as u64 + 1)
+                    .sum::<u64>()
+        );
     }
 
     #[test]
@@ -277,11 +334,14 @@ mod tests {
         let mut lines = Vec::new();
         log.view()
             .each_line(0, |_, line| {
-            lines.push(line);
-            true
-        })
-        .unwrap();
-        assert_eq!((lines[0].bytes.len(), lines[0].omitted), (LINE_KEPT, 3_000_000 - LINE_KEPT as u64));
+                lines.push(line);
+                true
+            })
+            .unwrap();
+        assert_eq!(
+            (lines[0].bytes.len(), lines[0].omitted),
+            (LINE_KEPT, 3_000_000 - LINE_KEPT as u64)
+        );
         assert!(lines[0].bytes.starts_with(b"aaa") && lines[0].bytes.ends_with(b"bbb"));
         assert_eq!(lines[1], Line::whole(b"next".to_vec()));
     }

@@ -55,7 +55,10 @@ impl Time {
                 let (cols, rows) = words.next()?.split_once('x')?;
                 What::Size(cols.parse().ok()?, rows.parse().ok()?)
             }
-            Some("gap") => What::Gap(words.next()?.parse().ok()?, words.next().unwrap_or("unknown").to_string()),
+            Some("gap") => What::Gap(
+                words.next()?.parse().ok()?,
+                words.next().unwrap_or("unknown").to_string(),
+            ),
             Some("end") => What::End,
             Some(_) => return None,
         };
@@ -72,7 +75,9 @@ pub struct TimeLines {
 impl TimeLines {
     pub fn push(&mut self, bytes: &[u8], into: &mut impl Extend<Time>) {
         self.rest.extend_from_slice(bytes);
-        let Some(end) = self.rest.iter().rposition(|&byte| byte == b'\n') else { return };
+        let Some(end) = self.rest.iter().rposition(|&byte| byte == b'\n') else {
+            return;
+        };
         let lines = self.rest[..end].split(|&byte| byte == b'\n');
         into.extend(lines.filter_map(|line| Time::parse(std::str::from_utf8(line).ok()?)));
         self.rest.drain(..=end);
@@ -85,8 +90,21 @@ mod tests {
 
     #[test]
     fn records_read_back() {
-        let whats = [What::Output, What::Tap(7), What::Size(120, 40), What::Gap(9, "limit".into()), What::End];
-        let times: Vec<Time> = whats.into_iter().map(|what| Time { ms: 1_800_000_000_123, offset: 42, what }).collect();
+        let whats = [
+            What::Output,
+            What::Tap(7),
+            What::Size(120, 40),
+            What::Gap(9, "limit".into()),
+            What::End,
+        ];
+        let times: Vec<Time> = whats
+            .into_iter()
+            .map(|what| Time {
+                ms: 1_800_000_000_123,
+                offset: 42,
+                what,
+            })
+            .collect();
         let text: String = times.iter().map(|time| format!("{time}\n")).collect();
         for split in 0..text.len() {
             let (mut lines, mut read) = (TimeLines::default(), Vec::new());
@@ -95,7 +113,17 @@ mod tests {
             assert_eq!(read, times);
         }
         let (mut lines, mut read) = (TimeLines::default(), Vec::new());
-        lines.push(b"junk\n1\n1 2 size 3\n1 2 future x\n\xff\n1 2\n1 ", &mut read);
-        assert_eq!(read, [Time { ms: 1, offset: 2, what: What::Output }]);
+        lines.push(
+            b"junk\n1\n1 2 size 3\n1 2 future x\n\xff\n1 2\n1 ",
+            &mut read,
+        );
+        assert_eq!(
+            read,
+            [Time {
+                ms: 1,
+                offset: 2,
+                what: What::Output
+            }]
+        );
     }
 }

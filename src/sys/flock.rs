@@ -12,5 +12,9 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
         return Ok(true);
     }
     let error = io::Error::last_os_error();
-    if error.kind() == io::ErrorKind::WouldBlock { Ok(false) } else { Err(error) }
+    if error.kind() == io::ErrorKind::WouldBlock {
+        Ok(false)
+    } else {
+        Err(error)
+    }
 }

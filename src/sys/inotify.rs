@@ -30,7 +30,10 @@ impl Inotify {
     pub fn watch(&self, path: &Path) -> io::Result<Watch> {
         let path = CString::new(path.as_os_str().as_bytes())?;
         // SAFETY: the path is a live NUL-terminated string.
-        check(unsafe { libc::inotify_add_watch(self.0.as_raw_fd(), path.as_ptr(), libc::IN_MODIFY) }).map(Watch)
+        check(unsafe {
+            libc::inotify_add_watch(self.0.as_raw_fd(), path.as_ptr(), libc::IN_MODIFY)
+        })
+        .map(Watch)
     }
 
     pub fn unwatch(&self, watch: Watch) {
@@ -45,7 +48,8 @@ impl Inotify {
         let mut buffer = [0u8; BUFFER];
         loop {
             // SAFETY: reads at most the buffer's length into it.
-            let count = unsafe { libc::read(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+            let count =
+                unsafe { libc::read(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
             if count < 0 {
                 let error = io::Error::last_os_error();
                 return match error.kind() {
@@ -57,7 +61,9 @@ impl Inotify {
             let mut rest = &buffer[..count as usize];
             // struct inotify_event: wd, mask, cookie, len (four 32-bit words), then len bytes of name.
             while let Some((head, tail)) = rest.split_at_checked(16) {
-                let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+                let word = |at: usize| {
+                    u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
+                };
                 let watch = Watch(word(0) as i32);
                 if word(4) & libc::IN_Q_OVERFLOW != 0 {
                     overflow = true;

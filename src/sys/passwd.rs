@@ -25,7 +25,15 @@ pub fn me() -> Option<User> {
     let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
     let mut found = std::ptr::null_mut();
     // SAFETY: every pointer is to a live local; the buffer's length is its own.
-    let result = unsafe { libc::getpwuid_r(uid(), &mut entry, buffer.as_mut_ptr(), buffer.len(), &mut found) };
+    let result = unsafe {
+        libc::getpwuid_r(
+            uid(),
+            &mut entry,
+            buffer.as_mut_ptr(),
+            buffer.len(),
+            &mut found,
+        )
+    };
     if result != 0 || found.is_null() {
         return None;
     }
@@ -46,6 +54,11 @@ pub fn hostname() -> String {
     let mut names: libc::utsname = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a live local.
     unsafe { libc::uname(&mut names) };
-    let bytes: Vec<u8> = names.nodename.iter().take_while(|&&c| c != 0).map(|&c| c as u8).collect();
+    let bytes: Vec<u8> = names
+        .nodename
+        .iter()
+        .take_while(|&&c| c != 0)
+        .map(|&c| c as u8)
+        .collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -13,7 +13,10 @@ pub enum Interest {
 
 /// Waits until one of `fds` is ready, or `deadline` has come (`None`: for ever). Returns one bool per descriptor: true when it
 /// is ready, at its end, or broken (the next read or write tells which). An interrupting signal is not an event: the wait goes on.
-pub fn poll(fds: &[(BorrowedFd<'_>, Interest)], deadline: Option<Instant>) -> io::Result<Vec<bool>> {
+pub fn poll(
+    fds: &[(BorrowedFd<'_>, Interest)],
+    deadline: Option<Instant>,
+) -> io::Result<Vec<bool>> {
     let mut list: Vec<libc::pollfd> = fds
         .iter()
         .map(|(fd, interest)| libc::pollfd {
@@ -30,7 +33,8 @@ pub fn poll(fds: &[(BorrowedFd<'_>, Interest)], deadline: Option<Instant>) -> io
             None => -1,
             // Rounded up, so that a wait never returns just before its deadline and spins.
             Some(at) => {
-                let left = at.saturating_duration_since(Instant::now()) + Duration::from_micros(999);
+                let left =
+                    at.saturating_duration_since(Instant::now()) + Duration::from_micros(999);
                 i32::try_from(left.as_millis()).unwrap_or(i32::MAX)
             }
         };

@@ -22,10 +22,15 @@ impl StopSignals {
             for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
                 libc::sigaddset(&mut set, signal);
             }
-            check(libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()))?;
+            check(libc::pthread_sigmask(
+                libc::SIG_BLOCK,
+                &set,
+                std::ptr::null_mut(),
+            ))?;
         }
         // SAFETY: -1 asks for a new descriptor; the set is live.
-        owned(unsafe { libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) }).map(StopSignals)
+        owned(unsafe { libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) })
+            .map(StopSignals)
     }
 }
 

@@ -51,7 +51,13 @@ pub fn parse(text: &str) -> Option<Key> {
         return (!only.is_control()).then(|| Key::Text(only.into()));
     }
     if let Some(letter) = text.strip_prefix('^') {
-        return with_modifiers(Modifiers { ctrl: true, ..Modifiers::default() }, letter);
+        return with_modifiers(
+            Modifiers {
+                ctrl: true,
+                ..Modifiers::default()
+            },
+            letter,
+        );
     }
     let (mut modifiers, mut rest) = (Modifiers::default(), text);
     while let Some((modifier, after)) = modifier(rest) {
@@ -70,7 +76,11 @@ struct Modifiers {
 
 impl Modifiers {
     fn and(self, other: Modifiers) -> Modifiers {
-        Modifiers { ctrl: self.ctrl | other.ctrl, alt: self.alt | other.alt, shift: self.shift | other.shift }
+        Modifiers {
+            ctrl: self.ctrl | other.ctrl,
+            alt: self.alt | other.alt,
+            shift: self.shift | other.shift,
+        }
     }
 
     fn any(self) -> bool {
@@ -89,7 +99,10 @@ fn modifier(text: &str) -> Option<(Modifiers, &str)> {
     let modifier = match word.to_ascii_lowercase().as_str() {
         "ctrl" | "control" | "c" => Modifiers { ctrl: true, ..none },
         "alt" | "meta" | "option" | "m" => Modifiers { alt: true, ..none },
-        "shift" | "s" => Modifiers { shift: true, ..none },
+        "shift" | "s" => Modifiers {
+            shift: true,
+            ..none
+        },
         _ => return None,
     };
     Some((modifier, after))
@@ -97,16 +110,23 @@ fn modifier(text: &str) -> Option<(Modifiers, &str)> {
 
 fn with_modifiers(modifiers: Modifiers, key: &str) -> Option<Key> {
     let lower = key.to_ascii_lowercase();
-    let named = NAMED.iter().find(|(names, _)| names.contains(&lower.as_str())).map(|(_, tmux)| *tmux);
+    let named = NAMED
+        .iter()
+        .find(|(names, _)| names.contains(&lower.as_str()))
+        .map(|(_, tmux)| *tmux);
     let name = match (named, one_char(key)) {
         (Some("Tab"), _) if modifiers.shift => "BTab".to_string(),
         (Some(name), _) => name.to_string(),
         // Shift is in the character itself; without a modifier a lone character is text.
         (None, Some(_)) if !modifiers.any() => return None,
         (None, Some(c)) if modifiers.ctrl && !modifiers.alt => return control(c).map(Key::Named),
-        (None, Some(c)) if modifiers.ctrl => return control(c).map(|name| Key::Named(format!("M-{name}"))),
+        (None, Some(c)) if modifiers.ctrl => {
+            return control(c).map(|name| Key::Named(format!("M-{name}")));
+        }
         (None, Some(c)) if modifiers.alt => return Some(Key::Named(format!("M-{c}"))),
-        (None, Some(c)) if modifiers.shift => return Some(Key::Text(c.to_ascii_uppercase().into())),
+        (None, Some(c)) if modifiers.shift => {
+            return Some(Key::Text(c.to_ascii_uppercase().into()));
+        }
         _ => return None,
     };
     let mut prefix = String::new();
@@ -124,7 +144,9 @@ fn with_modifiers(modifiers: Modifiers, key: &str) -> Option<Key> {
 
 fn one_char(text: &str) -> Option<char> {
     let mut chars = text.chars();
-    chars.next().filter(|c| chars.next().is_none() && !c.is_control())
+    chars
+        .next()
+        .filter(|c| chars.next().is_none() && !c.is_control())
 }
 
 /// Control characters exist for the letters and for `@ [ \ ] ^ _ ?` and space.
@@ -162,7 +184,9 @@ mod tests {
 
     #[test]
     fn unknown_names_are_told_apart() {
-        for text in ["", "f13", "ctrl+", "foo", "ctrl+é", "hyper+x", "\u{3}", "ab"] {
+        for text in [
+            "", "f13", "ctrl+", "foo", "ctrl+é", "hyper+x", "\u{3}", "ab",
+        ] {
             assert_eq!(parse(text), None, "{text:?}");
         }
     }

@@ -141,6 +141,11 @@ impl Parser {
         self.state.is_string()
     }
 
+    /// True when the next byte decides where an OSC has ended.
+    pub fn ends_string(&self) -> bool {
+        self.state == State::OscEscape
+    }
+
     /// Gives up the string that the input is in, if any: the next byte is read as text.
     pub fn abandon_string(&mut self, to: &mut impl Perform) {
         if self.in_string() {

@@ -132,6 +132,11 @@ impl Terminal {
         self.parser.in_string()
     }
 
+    /// True when the next byte decides where a string has ended: its marker comes with that byte.
+    pub(super) fn ends_string(&self) -> bool {
+        self.parser.ends_string()
+    }
+
     /// Tells the time in milliseconds, by any clock that only goes forward. It is used for how long a full-screen
     /// program ran.
     pub fn clock(&mut self, ms: u64) {

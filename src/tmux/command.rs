@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::sys::fd;
 use crate::sys::pidfd::PidFd;
 use crate::sys::poll::{Interest, poll};
-use crate::sys::fd;
 
 /// No tmux call takes longer on a machine that works: a plain call costs 2 ms, and one under heavy load some hundred. Past this
 /// the tmux server hangs, and the caller must hear so rather than hang too.
@@ -42,7 +42,11 @@ impl fmt::Display for Error {
                 "tmux is not installed: {} was not found; install tmux 3.2a or newer, or name one with PANEGLASS_TMUX",
                 program.display()
             ),
-            Error::Start { program, error } => write!(f, "tmux could not be started: {}: {error}", program.display()),
+            Error::Start { program, error } => write!(
+                f,
+                "tmux could not be started: {}: {error}",
+                program.display()
+            ),
             Error::Hung { verb } => write!(
                 f,
                 "tmux did not answer {verb} within {} s; its server on our socket hangs",
@@ -68,11 +72,17 @@ pub struct Tmux {
 impl Tmux {
     /// `program` is a path or a name to look up on the PATH; `socket` a socket name for `tmux -L`.
     pub fn new(program: PathBuf, socket: String) -> Tmux {
-        let mut env: Vec<(OsString, OsString)> =
-            KEPT.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?))).collect();
+        let mut env: Vec<(OsString, OsString)> = KEPT
+            .iter()
+            .filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)))
+            .collect();
         // tmux runs job commands with this shell; the user's own may be anything.
         env.push(("SHELL".into(), "/bin/sh".into()));
-        Tmux { program, socket, env }
+        Tmux {
+            program,
+            socket,
+            env,
+        }
     }
 
     pub fn program(&self) -> &PathBuf {
@@ -91,7 +101,15 @@ impl Tmux {
             argv.push(format!("TMUX_TMPDIR={}", dir.to_string_lossy()));
         }
         let program = self.program.to_string_lossy().into_owned();
-        argv.extend([program, "-u".into(), "-L".into(), self.socket.clone(), "attach".into(), "-t".into(), format!("={session}")]);
+        argv.extend([
+            program,
+            "-u".into(),
+            "-L".into(),
+            self.socket.clone(),
+            "attach".into(),
+            "-t".into(),
+            format!("={session}"),
+        ]);
         argv
     }
 
@@ -102,16 +120,24 @@ impl Tmux {
 
     /// The same with `input` on its standard input.
     pub fn run_with<S: AsRef<OsStr>>(&self, words: &[S], input: &[u8]) -> Result<String, Error> {
-        let verb = words.first().map(|word| word.as_ref().to_string_lossy().into_owned()).unwrap_or_default();
+        let verb = words
+            .first()
+            .map(|word| word.as_ref().to_string_lossy().into_owned())
+            .unwrap_or_default();
         let mut command = Command::new(&self.program);
-        command.args(["-u", "-f", "/dev/null", "-L", &self.socket]).args(words);
+        command
+            .args(["-u", "-f", "/dev/null", "-L", &self.socket])
+            .args(words);
         let (ok, out, err) = self.finish(command, &verb, input)?;
         let err = String::from_utf8_lossy(&err).trim().to_string();
         if ok {
             return Ok(String::from_utf8_lossy(&out).into_owned());
         }
         // "error connecting to" with "No such file" is the same state as a socket that nobody serves.
-        if err.contains("no server running on") || err.contains("error connecting to") || err.contains("server exited") {
+        if err.contains("no server running on")
+            || err.contains("error connecting to")
+            || err.contains("server exited")
+        {
             return Err(Error::NoServer);
         }
         Err(Error::Refused { verb, message: err })
@@ -125,12 +151,31 @@ impl Tmux {
         Ok(String::from_utf8_lossy(&out).trim().to_string())
     }
 
-    fn finish(&self, mut command: Command, verb: &str, input: &[u8]) -> Result<(bool, Vec<u8>, Vec<u8>), Error> {
-        command.env_clear().envs(self.env.iter().map(|(name, value)| (name, value))).current_dir("/");
-        command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
+    fn finish(
+        &self,
+        mut command: Command,
+        verb: &str,
+        input: &[u8],
+    ) -> Result<(bool, Vec<u8>, Vec<u8>), Error> {
+        command
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir("/");
+        command.stdin(if input.is_empty() {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().map_err(|error| Error::Start { program: self.program.clone(), error })?;
-        let mut client = Client { child, verb, deadline: Instant::now() + DEADLINE };
+        let child = command.spawn().map_err(|error| Error::Start {
+            program: self.program.clone(),
+            error,
+        })?;
+        let mut client = Client {
+            child,
+            verb,
+            deadline: Instant::now() + DEADLINE,
+        };
         let result = client.talk(input);
         if result.is_err() {
             client.end();
@@ -154,11 +199,16 @@ impl Client<'_> {
     }
 
     fn failed(&self, error: io::Error) -> Error {
-        Error::Io { verb: self.verb.to_string(), error }
+        Error::Io {
+            verb: self.verb.to_string(),
+            error,
+        }
     }
 
     fn hung(&self) -> Error {
-        Error::Hung { verb: self.verb.to_string() }
+        Error::Hung {
+            verb: self.verb.to_string(),
+        }
     }
 
     /// Writes `input`, collects both outputs and the exit, all before the deadline.
@@ -198,12 +248,18 @@ impl Client<'_> {
         if let Ok(None) = self.child.try_wait() {
             if let Ok(pidfd) = PidFd::open(self.child.id() as i32) {
                 let watched = [(pidfd.as_fd(), Interest::Read)];
-                if !poll(&watched, Some(self.deadline)).map_err(|error| self.failed(error))?.contains(&true) {
+                if !poll(&watched, Some(self.deadline))
+                    .map_err(|error| self.failed(error))?
+                    .contains(&true)
+                {
                     return Err(self.hung());
                 }
             }
         }
-        self.child.wait().map(|status| status.success()).map_err(|error| self.failed(error))
+        self.child
+            .wait()
+            .map(|status| status.success())
+            .map_err(|error| self.failed(error))
     }
 }
 
@@ -212,7 +268,11 @@ fn write_some<W: Write>(pipe: &mut Option<W>, rest: &mut &[u8]) -> io::Result<()
     let Some(writer) = pipe else { return Ok(()) };
     match writer.write(rest) {
         Ok(count) => *rest = &rest[count..],
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+            ) => {}
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => *rest = &[],
         Err(error) => return Err(error),
     }

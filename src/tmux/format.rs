@@ -24,7 +24,11 @@ pub fn shell_word(text: &str) -> String {
 
 /// A line for a POSIX shell from words.
 pub fn shell_line<S: AsRef<str>>(words: &[S]) -> String {
-    words.iter().map(|word| shell_word(word.as_ref())).collect::<Vec<_>>().join(" ")
+    words
+        .iter()
+        .map(|word| shell_word(word.as_ref()))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -33,8 +37,21 @@ mod tests {
 
     #[test]
     fn words_survive_a_shell() {
-        for text in ["", "a b", "it's", "$(x)`y`", "new\nline", "\\", "*?", "plain-1.0/x"] {
-            let out = std::process::Command::new("sh").arg("-c").arg(format!("printf %s {}", shell_word(text))).output().unwrap();
+        for text in [
+            "",
+            "a b",
+            "it's",
+            "$(x)`y`",
+            "new\nline",
+            "\\",
+            "*?",
+            "plain-1.0/x",
+        ] {
+            let out = std::process::Command::new("sh")
+                .arg("-c")
+                .arg(format!("printf %s {}", shell_word(text)))
+                .output()
+                .unwrap();
             assert_eq!(String::from_utf8(out.stdout).unwrap(), text);
         }
     }

@@ -78,7 +78,21 @@ impl Info {
         let piped = next()? == "1";
         let attached = next()?.parse().unwrap_or(0);
         let tag = next().unwrap_or_default().to_string();
-        Some(Info { pane, window, pid, tty, cols, rows, dead, dead_status, dead_signal, in_mode, piped, tag, attached })
+        Some(Info {
+            pane,
+            window,
+            pid,
+            tty,
+            cols,
+            rows,
+            dead,
+            dead_status,
+            dead_signal,
+            in_mode,
+            piped,
+            tag,
+            attached,
+        })
     }
 }
 
@@ -101,7 +115,19 @@ impl Tmux {
         let tap = tap_line(new.tap);
         let mut words: Vec<String> = server::settings();
         let mut push = |list: &[&str]| words.extend(list.iter().map(|text| word(text)));
-        push(&["new-session", "-d", "-s", new.name, "-x", &cols, "-y", &rows, "-c", "/", "--"]);
+        push(&[
+            "new-session",
+            "-d",
+            "-s",
+            new.name,
+            "-x",
+            &cols,
+            "-y",
+            &rows,
+            "-c",
+            "/",
+            "--",
+        ]);
         push(&new.argv.iter().map(String::as_str).collect::<Vec<_>>());
         words.push(";".into());
         let mut chain = |list: &[&str]| {
@@ -117,13 +143,16 @@ impl Tmux {
         }
         chain(&["display-message", "-p", "-t", &target, FORMAT]);
         let out = self.run(&words)?;
-        Info::parse(out.trim_end())
-            .ok_or_else(|| Error::Refused { verb: "new-session".into(), message: format!("unexpected answer {:?}", out.trim_end()) })
+        Info::parse(out.trim_end()).ok_or_else(|| Error::Refused {
+            verb: "new-session".into(),
+            message: format!("unexpected answer {:?}", out.trim_end()),
+        })
     }
 
     /// Gives a pane a new tap: the earlier one has gone.
     pub fn pipe(&self, pane: &PaneId, tap: &[String]) -> Result<(), Error> {
-        self.run(&["pipe-pane", "-O", "-t", &pane.0, &word(&tap_line(tap))]).map(drop)
+        self.run(&["pipe-pane", "-O", "-t", &pane.0, &word(&tap_line(tap))])
+            .map(drop)
     }
 
     /// Every pane of our tmux server; none when no server runs.
@@ -147,17 +176,40 @@ impl Tmux {
 
     /// Types `text` as a paste (bracketed when the program asked for that and `bracketed` allows it) and then presses `keys`,
     /// tmux's key names. A copy mode that a person left the pane in is ended first: keys typed there would be lost.
-    pub fn type_keys(&self, pane: &PaneId, text: &[u8], bracketed: bool, keys: &[Key]) -> Result<(), Error> {
+    pub fn type_keys(
+        &self,
+        pane: &PaneId,
+        text: &[u8],
+        bracketed: bool,
+        keys: &[Key],
+    ) -> Result<(), Error> {
         let id = pane.0.as_str();
         let leave = format!("send-keys -t {id} -X cancel");
-        let mut words: Vec<String> = ["if-shell", "-F", "-t", id, "#{pane_in_mode}", &leave, ";"].map(String::from).to_vec();
+        let mut words: Vec<String> = ["if-shell", "-F", "-t", id, "#{pane_in_mode}", &leave, ";"]
+            .map(String::from)
+            .to_vec();
         let mut input = text.to_vec();
         if !text.is_empty() {
             if bracketed {
                 input = without(&input, b"\x1b[201~");
             }
             let buffer = format!("paneglass-{}", id.trim_start_matches('%'));
-            words.extend(["load-buffer", "-b", &buffer, "-", ";", "paste-buffer", "-d", "-b", &buffer, "-t", id].map(String::from));
+            words.extend(
+                [
+                    "load-buffer",
+                    "-b",
+                    &buffer,
+                    "-",
+                    ";",
+                    "paste-buffer",
+                    "-d",
+                    "-b",
+                    &buffer,
+                    "-t",
+                    id,
+                ]
+                .map(String::from),
+            );
             if bracketed {
                 words.push("-p".into());
             }
@@ -165,8 +217,12 @@ impl Tmux {
         }
         for key in keys {
             match key {
-                Key::Named(name) => words.extend(["send-keys", "-t", id, name, ";"].map(String::from)),
-                Key::Text(text) => words.extend(["send-keys", "-t", id, "-l", "--", &word(text), ";"].map(String::from)),
+                Key::Named(name) => {
+                    words.extend(["send-keys", "-t", id, name, ";"].map(String::from))
+                }
+                Key::Text(text) => words.extend(
+                    ["send-keys", "-t", id, "-l", "--", &word(text), ";"].map(String::from),
+                ),
             }
         }
         self.run_with(&words, &input).map(drop)
@@ -175,11 +231,22 @@ impl Tmux {
     /// The visible rows, trailing blanks trimmed, and the cursor (column, row).
     pub fn screen(&self, pane: &PaneId) -> Result<(Vec<String>, (u16, u16)), Error> {
         let out = self.run(&[
-            "display-message", "-p", "-t", &pane.0, "#{cursor_x} #{cursor_y}", ";", "capture-pane", "-p", "-t", &pane.0,
+            "display-message",
+            "-p",
+            "-t",
+            &pane.0,
+            "#{cursor_x} #{cursor_y}",
+            ";",
+            "capture-pane",
+            "-p",
+            "-t",
+            &pane.0,
         ])?;
         let mut lines = out.split('\n');
         let cursor = lines.next().and_then(|line| line.split_once(' '));
-        let cursor = cursor.map(|(x, y)| (x.parse().unwrap_or(0), y.parse().unwrap_or(0))).unwrap_or((0, 0));
+        let cursor = cursor
+            .map(|(x, y)| (x.parse().unwrap_or(0), y.parse().unwrap_or(0)))
+            .unwrap_or((0, 0));
         let mut rows: Vec<String> = lines.map(|line| line.trim_end().to_string()).collect();
         rows.pop();
         Ok((rows, cursor))
@@ -222,11 +289,23 @@ mod tests {
 
     #[test]
     fn info_from_a_line() {
-        let info = Info::parse("%3 @2 4711 /dev/pts/5 120 40 1 s7 s 0 1 2 tag with spaces").unwrap();
-        assert_eq!((info.pid, info.dead_status, info.dead_signal), (4711, Some(7), None));
-        assert_eq!((info.cols, info.rows, info.attached, info.piped), (120, 40, 2, true));
+        let info =
+            Info::parse("%3 @2 4711 /dev/pts/5 120 40 1 s7 s 0 1 2 tag with spaces").unwrap();
+        assert_eq!(
+            (info.pid, info.dead_status, info.dead_signal),
+            (4711, Some(7), None)
+        );
+        assert_eq!(
+            (info.cols, info.rows, info.attached, info.piped),
+            (120, 40, 2, true)
+        );
         assert_eq!(info.tag, "tag with spaces");
-        assert_eq!(Info::parse("%3 @2 4711 /dev/pts/5 120 40 1 s s9 0 0 0 ").unwrap().dead_signal, Some(9));
+        assert_eq!(
+            Info::parse("%3 @2 4711 /dev/pts/5 120 40 1 s s9 0 0 0 ")
+                .unwrap()
+                .dead_signal,
+            Some(9)
+        );
         assert_eq!(Info::parse(""), None);
     }
 

@@ -9,7 +9,9 @@ const HISTORY: &str = "10000";
 /// same invocation. Setting them again on a running server changes nothing.
 pub(super) fn settings() -> Vec<String> {
     let mut words = vec!["start-server".to_string(), ";".to_string()];
-    let mut set = |name: &str, value: &str| words.extend(["set-option", "-g", "-q", name, value, ";"].map(String::from));
+    let mut set = |name: &str, value: &str| {
+        words.extend(["set-option", "-g", "-q", name, value, ";"].map(String::from))
+    };
     set("history-limit", HISTORY);
     // A program's end must be seen, with its status, before the pane goes.
     set("remain-on-exit", "on");
@@ -25,7 +27,10 @@ impl Tmux {
     /// The server's process id and start time (epoch seconds); `None` when no server runs.
     pub fn server(&self) -> Result<Option<(i32, i64)>, Error> {
         match self.run(&["display-message", "-p", "#{pid} #{start_time}"]) {
-            Ok(out) => Ok(out.trim().split_once(' ').and_then(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?)))),
+            Ok(out) => Ok(out
+                .trim()
+                .split_once(' ')
+                .and_then(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?)))),
             Err(Error::NoServer) => Ok(None),
             Err(error) => Err(error),
         }

@@ -11,21 +11,33 @@ pub struct Version {
 }
 
 /// The oldest tmux that has what we build on (pane options, `resize-window`, `-e`).
-pub const OLDEST: Version = Version { major: 3, minor: 2, patch: 1 };
+pub const OLDEST: Version = Version {
+    major: 3,
+    minor: 2,
+    patch: 1,
+};
 
 impl Version {
-    pub const NEWEST: Version = Version { major: u32::MAX, minor: 0, patch: 0 };
+    pub const NEWEST: Version = Version {
+        major: u32::MAX,
+        minor: 0,
+        patch: 0,
+    };
 
     /// Reads "tmux 3.3a", "3.4", "tmux next-3.6", "tmux openbsd-7.4".
     pub fn parse(text: &str) -> Version {
         let word = text.split_whitespace().last().unwrap_or_default();
         let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
         let number = |text: &str| -> (u32, usize) {
-            let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+            let end = text
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(text.len());
             (text[..end].parse().unwrap_or(0), end)
         };
         let (major, end) = number(digits);
-        let Some(rest) = digits[end..].strip_prefix('.') else { return Version::NEWEST };
+        let Some(rest) = digits[end..].strip_prefix('.') else {
+            return Version::NEWEST;
+        };
         if word.starts_with("openbsd") {
             return Version::NEWEST;
         }
@@ -34,7 +46,11 @@ impl Version {
             Some(letter @ b'a'..=b'z') => u32::from(letter - b'a') + 1,
             _ => 0,
         };
-        Version { major, minor, patch }
+        Version {
+            major,
+            minor,
+            patch,
+        }
     }
 }
 
@@ -57,7 +73,16 @@ mod tests {
 
     #[test]
     fn versions_in_order() {
-        let texts = ["tmux 3.2", "tmux 3.2a", "tmux 3.3a", "tmux 3.4", "tmux next-3.5", "tmux 3.10", "tmux master", "tmux openbsd-7.4"];
+        let texts = [
+            "tmux 3.2",
+            "tmux 3.2a",
+            "tmux 3.3a",
+            "tmux 3.4",
+            "tmux next-3.5",
+            "tmux 3.10",
+            "tmux master",
+            "tmux openbsd-7.4",
+        ];
         let versions: Vec<Version> = texts.iter().map(|text| Version::parse(text)).collect();
         assert!(versions.is_sorted(), "{versions:?}");
         assert_eq!(Version::parse("tmux 3.2a"), OLDEST);

@@ -29,7 +29,11 @@ pub const REGEX_MOST: usize = 1024 * 1024;
 
 impl Args {
     pub fn new(tool: &'static str, map: Map<String, Value>) -> Args {
-        Args { tool, map, known: Vec::new() }
+        Args {
+            tool,
+            map,
+            known: Vec::new(),
+        }
     }
 
     fn take(&mut self, name: &'static str) -> Option<Value> {
@@ -62,14 +66,27 @@ impl Args {
     }
 
     /// A whole number from `least` to `most`.
-    pub fn number(&mut self, name: &'static str, least: u64, most: u64) -> Result<Option<u64>, BadArgument> {
-        let Some(value) = self.take(name) else { return Ok(None) };
+    pub fn number(
+        &mut self,
+        name: &'static str,
+        least: u64,
+        most: u64,
+    ) -> Result<Option<u64>, BadArgument> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
         // 30.0 is 30: JSON has one kind of number.
-        let float = value.as_f64().filter(|float| float.fract() == 0.0 && *float >= 0.0 && *float < 9e15);
+        let float = value
+            .as_f64()
+            .filter(|float| float.fract() == 0.0 && *float >= 0.0 && *float < 9e15);
         let whole = value.as_u64().or_else(|| Some(float? as u64));
         match whole.filter(|number| (least..=most).contains(number)) {
             Some(number) => Ok(Some(number)),
-            None => Err(self.bad(name, &value, &format!("a whole number from {least} to {most}"))),
+            None => Err(self.bad(
+                name,
+                &value,
+                &format!("a whole number from {least} to {most}"),
+            )),
         }
     }
 
@@ -82,8 +99,14 @@ impl Args {
     }
 
     pub fn strings(&mut self, name: &'static str) -> Result<Vec<String>, BadArgument> {
-        let Some(value) = self.take(name) else { return Ok(Vec::new()) };
-        let texts = value.as_array().map(|list| list.iter().map(|item| item.as_str().map(String::from)).collect::<Option<Vec<_>>>());
+        let Some(value) = self.take(name) else {
+            return Ok(Vec::new());
+        };
+        let texts = value.as_array().map(|list| {
+            list.iter()
+                .map(|item| item.as_str().map(String::from))
+                .collect::<Option<Vec<_>>>()
+        });
         match texts {
             Some(Some(texts)) => Ok(texts),
             _ => Err(self.bad(name, &value, "an array of strings")),
@@ -92,25 +115,43 @@ impl Args {
 
     /// An object of strings.
     pub fn pairs(&mut self, name: &'static str) -> Result<Vec<(String, String)>, BadArgument> {
-        let Some(value) = self.take(name) else { return Ok(Vec::new()) };
-        let pair = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_string()));
-        match value.as_object().map(|object| object.iter().map(pair).collect::<Option<Vec<_>>>()) {
+        let Some(value) = self.take(name) else {
+            return Ok(Vec::new());
+        };
+        let pair =
+            |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_string()));
+        match value
+            .as_object()
+            .map(|object| object.iter().map(pair).collect::<Option<Vec<_>>>())
+        {
             Some(Some(pairs)) => Ok(pairs),
             _ => Err(self.bad(name, &value, "an object whose values are strings")),
         }
     }
 
     /// One of a few words; the first is the default.
-    pub fn word(&mut self, name: &'static str, words: &[&'static str]) -> Result<&'static str, BadArgument> {
-        let Some(value) = self.take(name) else { return Ok(words[0]) };
-        let found = value.as_str().and_then(|text| words.iter().find(|word| **word == text));
-        found.copied().ok_or_else(|| self.bad(name, &value, &format!("one of {}", words.join(", "))))
+    pub fn word(
+        &mut self,
+        name: &'static str,
+        words: &[&'static str],
+    ) -> Result<&'static str, BadArgument> {
+        let Some(value) = self.take(name) else {
+            return Ok(words[0]);
+        };
+        let found = value
+            .as_str()
+            .and_then(|text| words.iter().find(|word| **word == text));
+        found
+            .copied()
+            .ok_or_else(|| self.bad(name, &value, &format!("one of {}", words.join(", "))))
     }
 
     pub fn regex(&mut self, name: &'static str) -> Result<Option<regex::Regex>, BadArgument> {
         match self.string(name)? {
             None => Ok(None),
-            Some(pattern) => regex_of(&pattern, false).map(Some).map_err(|error| format!("{}: `{name}` {error}", self.tool)),
+            Some(pattern) => regex_of(&pattern, false)
+                .map(Some)
+                .map_err(|error| format!("{}: `{name}` {error}", self.tool)),
         }
     }
 
@@ -118,9 +159,11 @@ impl Args {
     pub fn done(self) -> Result<(), BadArgument> {
         match self.map.keys().next() {
             None => Ok(()),
-            Some(unknown) => {
-                Err(format!("{} has no argument `{unknown}`; it takes {}", self.tool, self.known.join(", ")))
-            }
+            Some(unknown) => Err(format!(
+                "{} has no argument `{unknown}`; it takes {}",
+                self.tool,
+                self.known.join(", ")
+            )),
         }
     }
 }
@@ -168,7 +211,9 @@ mod tests {
 
     #[test]
     fn each_kind_of_bad_input_gets_a_sentence() {
-        let mut given = args(json!({"a": 5, "n": -1, "f": 1.5, "b": "yes", "s": [1], "o": {"k": 1}, "r": "(", "big": "(a{1000}){1000}"}));
+        let mut given = args(
+            json!({"a": 5, "n": -1, "f": 1.5, "b": "yes", "s": [1], "o": {"k": 1}, "r": "(", "big": "(a{1000}){1000}"}),
+        );
         let errors = [
             given.string("a").unwrap_err(),
             given.required("missing").unwrap_err(),
@@ -181,13 +226,22 @@ mod tests {
             given.regex("big").unwrap_err(),
         ];
         for error in &errors {
-            assert!(error.starts_with("run: `") && !error.contains('\n'), "{error}");
+            assert!(
+                error.starts_with("run: `") && !error.contains('\n'),
+                "{error}"
+            );
         }
-        assert_eq!(errors[2], "run: `n` must be a whole number from 0 to 9, not -1");
+        assert_eq!(
+            errors[2],
+            "run: `n` must be a whole number from 0 to 9, not -1"
+        );
         assert!(given.done().is_ok());
         let mut given = args(json!({"inptu": "x"}));
         given.string("input").unwrap();
-        assert_eq!(given.done().unwrap_err(), "run has no argument `inptu`; it takes input");
+        assert_eq!(
+            given.done().unwrap_err(),
+            "run has no argument `inptu`; it takes input"
+        );
     }
 
     #[test]

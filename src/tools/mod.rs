@@ -54,15 +54,51 @@ struct Entry {
 
 /// In the order in which a model needs them.
 const TABLE: &[Entry] = &[
-    Entry { name: "session_create", tool: session_create::tool, call: session_create::call },
-    Entry { name: "run", tool: run::tool, call: run::call },
-    Entry { name: "wait", tool: wait::tool, call: wait::call },
-    Entry { name: "send", tool: send::tool, call: send::call },
-    Entry { name: "read", tool: read::tool, call: read::call },
-    Entry { name: "search", tool: search::tool, call: search::call },
-    Entry { name: "regions", tool: regions::tool, call: regions::call },
-    Entry { name: "session_list", tool: session_list::tool, call: session_list::call },
-    Entry { name: "session_close", tool: session_close::tool, call: session_close::call },
+    Entry {
+        name: "session_create",
+        tool: session_create::tool,
+        call: session_create::call,
+    },
+    Entry {
+        name: "run",
+        tool: run::tool,
+        call: run::call,
+    },
+    Entry {
+        name: "wait",
+        tool: wait::tool,
+        call: wait::call,
+    },
+    Entry {
+        name: "send",
+        tool: send::tool,
+        call: send::call,
+    },
+    Entry {
+        name: "read",
+        tool: read::tool,
+        call: read::call,
+    },
+    Entry {
+        name: "search",
+        tool: search::tool,
+        call: search::call,
+    },
+    Entry {
+        name: "regions",
+        tool: regions::tool,
+        call: regions::call,
+    },
+    Entry {
+        name: "session_list",
+        tool: session_list::tool,
+        call: session_list::call,
+    },
+    Entry {
+        name: "session_close",
+        tool: session_close::tool,
+        call: session_close::call,
+    },
 ];
 
 /// What a tool is given beside its arguments.
@@ -99,8 +135,17 @@ impl From<String> for Failure {
 
 impl Tools {
     pub fn new(options: Options) -> Tools {
-        let list = TABLE.iter().map(|entry| (entry.tool)()).filter(|tool| tool.annotations.read_only || !options.read_only).collect();
-        Tools { options, list, sessions: Mutex::default(), agents: Mutex::default() }
+        let list = TABLE
+            .iter()
+            .map(|entry| (entry.tool)())
+            .filter(|tool| tool.annotations.read_only || !options.read_only)
+            .collect();
+        Tools {
+            options,
+            list,
+            sessions: Mutex::default(),
+            agents: Mutex::default(),
+        }
     }
 
     fn sessions(&self) -> Result<Arc<Sessions>, Error> {
@@ -119,20 +164,34 @@ impl Tools {
         if let Some(name) = agents.get(&call.client.connection) {
             return name.clone();
         }
-        let Some(base) = call.client.name.as_deref().map(clean_name).filter(|name| !name.is_empty()) else {
+        let Some(base) = call
+            .client
+            .name
+            .as_deref()
+            .map(clean_name)
+            .filter(|name| !name.is_empty())
+        else {
             // Not told yet: a later call of this connection may know.
             return "agent".into();
         };
         let taken = |name: &String| agents.values().any(|other| other == name);
         let first = Some(base.clone()).filter(|name| !taken(name));
-        let name = first.or_else(|| (2u32..).map(|n| format!("{base}#{n}")).find(|name| !taken(name))).unwrap_or(base);
+        let name = first
+            .or_else(|| {
+                (2u32..)
+                    .map(|n| format!("{base}#{n}"))
+                    .find(|name| !taken(name))
+            })
+            .unwrap_or(base);
         agents.insert(call.client.connection, name.clone());
         name
     }
 
     fn carry_out(&self, call: Call) -> Result<Reply, Failure> {
         let entry = TABLE.iter().find(|entry| entry.name == call.name);
-        let Some(entry) = entry.filter(|entry| self.list.iter().any(|tool| tool.name == entry.name)) else {
+        let Some(entry) =
+            entry.filter(|entry| self.list.iter().any(|tool| tool.name == entry.name))
+        else {
             return Err(Failure::from(format!("there is no tool {:?}", call.name)));
         };
         let agent = self.agent(&call);
@@ -149,7 +208,12 @@ impl Tools {
 
 /// A client names itself as it likes; a name is shown to others, so it is kept short and plain.
 fn clean_name(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric() || "-_.#@ ".contains(*c)).take(40).collect::<String>().trim().to_string()
+    name.chars()
+        .filter(|c| c.is_alphanumeric() || "-_.#@ ".contains(*c))
+        .take(40)
+        .collect::<String>()
+        .trim()
+        .to_string()
 }
 
 impl Service for Tools {
@@ -171,13 +235,22 @@ impl Service for Tools {
             Ok(reply) => (reply, false),
             Err(Failure(reply)) => (reply, true),
         };
-        ToolResult { text: reply.text(), is_error, facts: Some(reply.facts.into()), structured: None }
+        ToolResult {
+            text: reply.text(),
+            is_error,
+            facts: Some(reply.facts.into()),
+            structured: None,
+        }
     }
 }
 
 /// Annotations of a tool that only reads.
 fn reads() -> Annotations {
-    Annotations { read_only: true, idempotent: true, ..Annotations::default() }
+    Annotations {
+        read_only: true,
+        idempotent: true,
+        ..Annotations::default()
+    }
 }
 
 #[cfg(test)]

@@ -60,7 +60,11 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 /// `until` is matched against new lines at most so often while output floods.
 const MATCH_EVERY: Duration = Duration::from_millis(50);
 
-pub fn wait(sessions: &Sessions, session: &Arc<Session>, goal: &Goal<'_>) -> Result<Outcome, Error> {
+pub fn wait(
+    sessions: &Sessions,
+    session: &Arc<Session>,
+    goal: &Goal<'_>,
+) -> Result<Outcome, Error> {
     let watch = session.watch();
     let mut waiter = Waiter::new(goal);
     loop {
@@ -97,12 +101,24 @@ pub fn wait(sessions: &Sessions, session: &Arc<Session>, goal: &Goal<'_>) -> Res
 /// How a region has ended. A line that was the last one its program took tells of the program's own end.
 fn done(state: &State, region: &Region) -> Status {
     if region.kind == Kind::Input {
-        let command = state.regions.all()[..region.id as usize - 1].iter().rev().find(|other| other.kind == Kind::Command);
-        if let Some(command) = command.filter(|command| command.end_offset.is_some() && command.end_offset == region.end_offset) {
-            return Status::DoneWith { command: command.id, exit: command.exit, pipestatus: command.pipestatus.clone() };
+        let command = state.regions.all()[..region.id as usize - 1]
+            .iter()
+            .rev()
+            .find(|other| other.kind == Kind::Command);
+        if let Some(command) = command.filter(|command| {
+            command.end_offset.is_some() && command.end_offset == region.end_offset
+        }) {
+            return Status::DoneWith {
+                command: command.id,
+                exit: command.exit,
+                pipestatus: command.pipestatus.clone(),
+            };
         }
     }
-    Status::Done { exit: region.exit, pipestatus: region.pipestatus.clone() }
+    Status::Done {
+        exit: region.exit,
+        pipestatus: region.pipestatus.clone(),
+    }
 }
 
 enum Step {
@@ -149,24 +165,44 @@ impl<'a> Waiter<'a> {
     }
 
     fn outcome(&mut self, status: Status) -> Outcome {
-        Outcome { status, region: self.region(), view: self.view.take().map(|(view, _)| view) }
+        Outcome {
+            status,
+            region: self.region(),
+            view: self.view.take().map(|(view, _)| view),
+        }
     }
 
     /// What the markers and the lines tell.
     fn look_at_log(&mut self, session: &Arc<Session>) -> Result<Step, Error> {
         let state = session.state();
         if let Target::Command { after, offset } = self.target {
-            let begun = state.regions.all().iter().skip(after as usize).find(|region| region.kind == Kind::Command);
+            let begun = state
+                .regions
+                .all()
+                .iter()
+                .skip(after as usize)
+                .find(|region| region.kind == Kind::Command);
             if let Some(region) = begun {
                 self.target = Target::Region(region.id);
-            } else if let Some(prompt) = state.regions.prompt().filter(|prompt| prompt.drawn >= offset) {
+            } else if let Some(prompt) = state
+                .regions
+                .prompt()
+                .filter(|prompt| prompt.drawn >= offset)
+            {
                 // A redraw shows the typed line again; only an empty one means that the line is gone.
                 if prompt.continuation {
                     return Ok(Step::Over(self.outcome(Status::Continuation)));
                 }
                 if state.term.text_from(prompt.typed).trim().is_empty() {
-                    let exit = state.regions.idle_status.filter(|(at, _)| *at >= offset).map(|(_, status)| status);
-                    return Ok(Step::Over(self.outcome(Status::Done { exit, pipestatus: Vec::new() })));
+                    let exit = state
+                        .regions
+                        .idle_status
+                        .filter(|(at, _)| *at >= offset)
+                        .map(|(_, status)| status);
+                    return Ok(Step::Over(self.outcome(Status::Done {
+                        exit,
+                        pipestatus: Vec::new(),
+                    })));
                 }
             }
         }
@@ -198,10 +234,16 @@ impl<'a> Waiter<'a> {
     }
 
     fn until_matches(&mut self, state: &State) -> Result<bool, Error> {
-        let (Some(until), Some(region)) = (self.goal.until, self.region().and_then(|id| state.regions.get(id))) else {
+        let (Some(until), Some(region)) = (
+            self.goal.until,
+            self.region().and_then(|id| state.regions.get(id)),
+        ) else {
             return Ok(false);
         };
-        let due = self.matched_at.map(|at| at + MATCH_EVERY).filter(|due| *due > Instant::now());
+        let due = self
+            .matched_at
+            .map(|at| at + MATCH_EVERY)
+            .filter(|due| *due > Instant::now());
         if due.is_some() {
             self.wake_at = due;
             return Ok(false);
@@ -221,7 +263,12 @@ impl<'a> Waiter<'a> {
     }
 
     /// What the kernel tells of the job in front, asked only while output is quiet.
-    fn look_at_front(&mut self, sessions: &Sessions, session: &Arc<Session>, quiet: Duration) -> Option<Outcome> {
+    fn look_at_front(
+        &mut self,
+        sessions: &Sessions,
+        session: &Arc<Session>,
+        quiet: Duration,
+    ) -> Option<Outcome> {
         // Before a command's C has come, the shell itself is in front.
         let region = self.region()?;
         if self.ended_at.is_some() {
@@ -232,17 +279,33 @@ impl<'a> Waiter<'a> {
         let status = match &front {
             Front::Prompt { line, view, .. } => {
                 // Without the kernel's certain word a prompt-looking end must have stood for a while.
-                let enough = if view.hedged || view.verdict != crate::proc::Verdict::Waiting { QUESTION } else { FIRST_LOOK };
+                let enough = if view.hedged || view.verdict != crate::proc::Verdict::Waiting {
+                    QUESTION
+                } else {
+                    FIRST_LOOK
+                };
                 (quiet >= enough && self.idle(view)).then(|| Status::Prompt { at: line.clone() })
             }
             Front::Waiting { line, view } => {
-                let enough = if view.secret || front::certain(view) { QUESTION.min(settle) } else { settle };
-                let status = || Status::Waiting { at: line.clone(), secret: view.secret, hedged: view.hedged };
+                let enough = if view.secret || front::certain(view) {
+                    QUESTION.min(settle)
+                } else {
+                    settle
+                };
+                let status = || Status::Waiting {
+                    at: line.clone(),
+                    secret: view.secret,
+                    hedged: view.hedged,
+                };
                 (quiet >= enough && self.idle(view)).then(status)
             }
             Front::Fullscreen { .. } => (quiet >= DRAWN).then_some(Status::Settled),
             Front::Unclear { line, .. } => {
-                let status = || Status::Waiting { at: line.clone(), secret: false, hedged: true };
+                let status = || Status::Waiting {
+                    at: line.clone(),
+                    secret: false,
+                    hedged: true,
+                };
                 (quiet >= settle).then(status)
             }
             // A prompt in an integrated shell: its markers come by the log.
@@ -264,11 +327,19 @@ impl<'a> Waiter<'a> {
 
     /// Nothing computes beside what waits: compared with the look before, when there was one.
     fn idle(&self, view: &View) -> bool {
-        self.view.as_ref().is_none_or(|(earlier, at)| !view.busy_since(earlier, at.elapsed()))
+        self.view
+            .as_ref()
+            .is_none_or(|(earlier, at)| !view.busy_since(earlier, at.elapsed()))
     }
 
     fn tell(&mut self, session: &Session, now: Instant) {
-        let Some(progress) = self.goal.progress.filter(|_| now.duration_since(self.told) >= TELL_EVERY) else { return };
+        let Some(progress) = self
+            .goal
+            .progress
+            .filter(|_| now.duration_since(self.told) >= TELL_EVERY)
+        else {
+            return;
+        };
         self.told = now;
         let line = session.state().term.cursor_line();
         progress.send(&crate::reply::words::one_line(&line, 200));
@@ -280,13 +351,23 @@ fn close_input(session: &Session, id: RegionId, status: &Status) {
     let mut state = session.state();
     let at = state.moment();
     let state = &mut *state;
-    if !state.regions.get(id).is_some_and(|region| region.kind == Kind::Input && region.running()) {
+    if !state
+        .regions
+        .get(id)
+        .is_some_and(|region| region.kind == Kind::Input && region.running())
+    {
         return;
     }
     let mark = match status {
         Status::Prompt { .. } => state.term.mark_line(),
         _ => state.term.mark(),
     };
-    state.regions.close(&mut state.term, id, mark, at, crate::session::regions::End::default());
+    state.regions.close(
+        &mut state.term,
+        id,
+        mark,
+        at,
+        crate::session::regions::End::default(),
+    );
     state.write_changes(false);
 }

@@ -26,11 +26,30 @@ cursor. view raw gives the bytes, escapes spelled out. Works while a command run
 left out; to find a line use `search`.",
         input_schema: schema::object([
             string("session", "Name of a session, open or closed.").required(),
-            string("view", "cooked: lines of the log. screen: the rows shown now. raw: bytes.").one_of(&["cooked", "screen", "raw"]).default("cooked"),
-            integer("region", "Only this region's output (its number is in reply headers: #12).").min(1),
-            integer("start", "First line (cooked, from 1) or byte offset (raw). Without it: the last lines.").min(0),
-            integer("limit", "Lines to read.").default(LIMIT_DEFAULT).min(1).max(LINES_MOST),
-            integer("max_bytes", "Bytes to read (raw).").default(RAW_DEFAULT).min(1).max(RAW_MOST),
+            string(
+                "view",
+                "cooked: lines of the log. screen: the rows shown now. raw: bytes.",
+            )
+            .one_of(&["cooked", "screen", "raw"])
+            .default("cooked"),
+            integer(
+                "region",
+                "Only this region's output (its number is in reply headers: #12).",
+            )
+            .min(1),
+            integer(
+                "start",
+                "First line (cooked, from 1) or byte offset (raw). Without it: the last lines.",
+            )
+            .min(0),
+            integer("limit", "Lines to read.")
+                .default(LIMIT_DEFAULT)
+                .min(1)
+                .max(LINES_MOST),
+            integer("max_bytes", "Bytes to read (raw).")
+                .default(RAW_DEFAULT)
+                .min(1)
+                .max(RAW_MOST),
         ]),
         output_schema: None,
         annotations: super::reads(),
@@ -43,8 +62,12 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let view = args.word("view", &["cooked", "screen", "raw"])?;
     let region = args.number("region", 1, u64::from(u32::MAX))?;
     let start = args.number("start", 0, u64::MAX >> 12)?;
-    let limit = args.number("limit", 1, LINES_MOST)?.unwrap_or(LIMIT_DEFAULT);
-    let max_bytes = args.number("max_bytes", 1, RAW_MOST)?.unwrap_or(RAW_DEFAULT);
+    let limit = args
+        .number("limit", 1, LINES_MOST)?
+        .unwrap_or(LIMIT_DEFAULT);
+    let max_bytes = args
+        .number("max_bytes", 1, RAW_MOST)?
+        .unwrap_or(RAW_DEFAULT);
     args.done()?;
     let session = context.sessions.get(&name)?;
     match view {
@@ -61,14 +84,23 @@ fn screen(context: &Context<'_>, session: &Session) -> Result<Reply, Failure> {
         Err(failure) if session.state().ending.is_none() => Err(failure),
         Err(_) => {
             let rows = session.state().term.screen();
-            let mut reply = Reply::new(format!("[{} · last screen of an ended session]", session.name)).body(rows.join("\n"));
+            let mut reply = Reply::new(format!(
+                "[{} · last screen of an ended session]",
+                session.name
+            ))
+            .body(rows.join("\n"));
             report::facts(&mut reply, session, &Status::Settled);
             Ok(reply)
         }
     }
 }
 
-fn cooked(session: &Session, region: Option<u64>, start: Option<u64>, limit: u64) -> Result<Reply, Failure> {
+fn cooked(
+    session: &Session,
+    region: Option<u64>,
+    start: Option<u64>,
+    limit: u64,
+) -> Result<Reply, Failure> {
     let state = session.state();
     let snapshot = state.snapshot()?;
     let span = match region {
@@ -91,7 +123,9 @@ fn cooked(session: &Session, region: Option<u64>, start: Option<u64>, limit: u64
         None => span.after.saturating_sub(limit).max(span.first),
         Some(start) => {
             let first = start.max(1) - 1;
-            if first >= span.after && total > 0 || first < span.first && region.is_some() && start > 0 {
+            if first >= span.after && total > 0
+                || first < span.first && region.is_some() && start > 0
+            {
                 return Err(Failure::from(format!(
                     "line {start} is outside: {} has lines {} to {}",
                     region.map_or(session.name.clone(), |id| format!("region {id}")),
@@ -103,18 +137,30 @@ fn cooked(session: &Session, region: Option<u64>, start: Option<u64>, limit: u64
         }
     };
     let lines = report::lines(snapshot.take(span, first, limit as usize)?);
-    let (shown_first, shown_last) = (lines.first().map(|line| line.number), lines.last().map(|line| line.number));
-    let clipped = Ends { head: lines, tail: Vec::new() }.clip(CHARS_MOST, |line| format!("{}: {}", line.number, line.text));
+    let (shown_first, shown_last) = (
+        lines.first().map(|line| line.number),
+        lines.last().map(|line| line.number),
+    );
+    let clipped = Ends {
+        head: lines,
+        tail: Vec::new(),
+    }
+    .clip(CHARS_MOST, |line| format!("{}: {}", line.number, line.text));
     let range = match (shown_first, shown_last) {
         (Some(first), Some(last)) => format!("lines {first}-{last} of {}", words::number(total)),
         _ => "no lines".into(),
     };
     let region_text = region.map_or(String::new(), |id| format!(" #{id}"));
-    let mut reply = Reply::new(format!("[{}{region_text} · {range}]", session.name)).body(clipped.text);
+    let mut reply =
+        Reply::new(format!("[{}{region_text} · {range}]", session.name)).body(clipped.text);
     if let (Some(first), Some(last)) = (shown_first, shown_last) {
         let (before, after) = (first - 1 - span.first, span.after - last);
         if before > 0 || after > 0 {
-            reply.note(format!("{} before, {} after", words::count(before, "line"), words::count(after, "line")));
+            reply.note(format!(
+                "{} before, {} after",
+                words::count(before, "line"),
+                words::count(after, "line")
+            ));
         }
         reply.fact("first_line", first);
         reply.fact("last_line", last);
@@ -132,10 +178,17 @@ fn raw(session: &Session, start: Option<u64>, most: u64) -> Result<Reply, Failur
     let raw = session.raw_bytes(start, most as usize)?;
     let (start, length) = (raw.start, raw.length);
     if start > length {
-        return Err(Failure::from(format!("offset {start} is beyond the end: {} has {length} bytes", session.name)));
+        return Err(Failure::from(format!(
+            "offset {start} is beyond the end: {} has {length} bytes",
+            session.name
+        )));
     }
     let next = start + raw.bytes.len() as u64;
-    let mut reply = Reply::new(format!("[{} · raw bytes {start}-{next} of {length} · next offset {next}]", session.name)).body(spell(&raw.bytes));
+    let mut reply = Reply::new(format!(
+        "[{} · raw bytes {start}-{next} of {length} · next offset {next}]",
+        session.name
+    ))
+    .body(spell(&raw.bytes));
     reply.fact("session", session.name.as_str());
     reply.fact("next_offset", next);
     Ok(reply)
@@ -169,6 +222,9 @@ mod tests {
 
     #[test]
     fn bytes_are_spelled() {
-        assert_eq!(spell(b"a\x1b[1m\r\nb\x07\xff\xc3\xa9\\"), "a\\e[1m\\r\\n\nb\\x07\\xffé\\\\");
+        assert_eq!(
+            spell(b"a\x1b[1m\r\nb\x07\xff\xc3\xa9\\"),
+            "a\\e[1m\\r\\n\nb\\x07\\xffé\\\\"
+        );
     }
 }

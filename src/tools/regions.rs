@@ -23,7 +23,10 @@ it, how long it took, which lines it printed, and the command. Use it to find a 
 of running it again; read its output with `read` region=N.",
         input_schema: schema::object([
             string("session", "Name of a session, open or closed.").required(),
-            integer("last", "How many.").default(LAST_DEFAULT).min(1).max(LAST_MOST),
+            integer("last", "How many.")
+                .default(LAST_DEFAULT)
+                .min(1)
+                .max(LAST_MOST),
         ]),
         output_schema: None,
         annotations: super::reads(),
@@ -40,11 +43,21 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let lines = state.snapshot()?.lines();
     let all = state.regions.all();
     let shown = &all[all.len().saturating_sub(last)..];
-    let text: Vec<String> = shown.iter().map(|region| line(region, state.span(region, lines))).collect();
-    let mut reply =
-        Reply::new(format!("[{name} · {} of {}]", words::number(shown.len() as u64), words::count(all.len() as u64, "region"))).body(text.join("\n"));
+    let text: Vec<String> = shown
+        .iter()
+        .map(|region| line(region, state.span(region, lines)))
+        .collect();
+    let mut reply = Reply::new(format!(
+        "[{name} · {} of {}]",
+        words::number(shown.len() as u64),
+        words::count(all.len() as u64, "region")
+    ))
+    .body(text.join("\n"));
     reply.fact("session", name.as_str());
-    reply.fact("regions", shown.iter().map(|region| region.id).collect::<Vec<_>>());
+    reply.fact(
+        "regions",
+        shown.iter().map(|region| region.id).collect::<Vec<_>>(),
+    );
     Ok(reply)
 }
 
@@ -54,12 +67,21 @@ fn line(region: &Region, span: crate::session::snapshot::Span) -> String {
         Status::Done if region.kind == Kind::Input => "answered".to_string(),
         Status::Done | Status::Lost => exit_text(region.exit, &region.pipestatus),
     };
-    let duration = words::duration(region.ended.unwrap_or_else(now_ms).saturating_sub(region.started));
+    let duration = words::duration(
+        region
+            .ended
+            .unwrap_or_else(now_ms)
+            .saturating_sub(region.started),
+    );
     let lines = match span.lines() {
         0 => "no output".to_string(),
         1 => format!("line {}", span.first + 1),
         _ => format!("lines {}-{}", span.first + 1, span.after),
     };
     let who = region.who.as_deref().unwrap_or("person");
-    format!("#{} · {status} · {who} · {duration} · {lines} · {}", region.id, words::one_line(&region.label, 120))
+    format!(
+        "#{} · {status} · {who} · {duration} · {lines} · {}",
+        region.id,
+        words::one_line(&region.label, 120)
+    )
 }

@@ -31,10 +31,16 @@ impl Show {
         let max_lines = args.number("max_lines", 1, LINES_MOST)?;
         let show = args.regex("show")?;
         let after = args.number("show_after", 0, 1_000)?;
-        let last_lines = args.number("last_lines", 0, LINES_MOST)?.map(|n| n as usize);
+        let last_lines = args
+            .number("last_lines", 0, LINES_MOST)?
+            .map(|n| n as usize);
         Ok(Show {
             max_lines: max_lines.unwrap_or(LINES_DEFAULT) as usize,
-            chars: if max_lines.is_some_and(|n| n > LINES_DEFAULT) { CHARS_MOST } else { CHARS_DEFAULT },
+            chars: if max_lines.is_some_and(|n| n > LINES_DEFAULT) {
+                CHARS_MOST
+            } else {
+                CHARS_DEFAULT
+            },
             filter: show.map(|regex| (regex, after.unwrap_or(0) as usize)),
             last_lines,
         })
@@ -58,15 +64,30 @@ pub fn output(snapshot: &Snapshot, span: Span, show: &Show) -> Result<Output, Er
         None => Ends::split(span.lines(), most),
     };
     let ends = if tail == 0 && show.last_lines.is_none() {
-        Ends { head: lines(snapshot.take(span, span.first, head)?), tail: Vec::new() }
+        Ends {
+            head: lines(snapshot.take(span, span.first, head)?),
+            tail: Vec::new(),
+        }
     } else {
         let from = span.after.saturating_sub(tail as u64).max(span.first);
-        Ends { head: lines(snapshot.take(span, span.first, head)?), tail: lines(snapshot.take(span, from, tail)?) }
+        Ends {
+            head: lines(snapshot.take(span, span.first, head)?),
+            tail: lines(snapshot.take(span, from, tail)?),
+        }
     };
-    Ok(Output { clipped: ends.clip(show.chars, |line| line.text.clone()), matches: None })
+    Ok(Output {
+        clipped: ends.clip(show.chars, |line| line.text.clone()),
+        matches: None,
+    })
 }
 
-fn filtered(snapshot: &Snapshot, span: Span, show: &Show, regex: &regex::Regex, after: usize) -> Result<Output, Error> {
+fn filtered(
+    snapshot: &Snapshot,
+    span: Span,
+    show: &Show,
+    regex: &regex::Regex,
+    after: usize,
+) -> Result<Output, Error> {
     let last = show.last_lines.unwrap_or(LAST_AFTER_SHOW) as u64;
     let last_from = span.after.saturating_sub(last).max(span.first);
     let mut head: Vec<(char, Shown)> = Vec::new();
@@ -87,7 +108,16 @@ fn filtered(snapshot: &Snapshot, span: Span, show: &Show, regex: &regex::Regex, 
             let room = head.len() < show.max_lines && chars < show.chars;
             if room || tail {
                 chars += shown.text.len() + 8;
-                head.push((if hit { ':' } else if context { '-' } else { ' ' }, shown));
+                head.push((
+                    if hit {
+                        ':'
+                    } else if context {
+                        '-'
+                    } else {
+                        ' '
+                    },
+                    shown,
+                ));
             }
         }
         true
@@ -101,13 +131,25 @@ fn filtered(snapshot: &Snapshot, span: Span, show: &Show, regex: &regex::Regex, 
         })
         .collect();
     if shown_hits < matches {
-        text.push(format!("[... {} more matching ...]", words::count(matches - shown_hits, "line")));
+        text.push(format!(
+            "[... {} more matching ...]",
+            words::count(matches - shown_hits, "line")
+        ));
     }
-    Ok(Output { clipped: Clipped { text: text.join("\n"), omitted: None }, matches: Some(matches) })
+    Ok(Output {
+        clipped: Clipped {
+            text: text.join("\n"),
+            omitted: None,
+        },
+        matches: Some(matches),
+    })
 }
 
 pub fn lines(lines: Vec<(u64, Line)>) -> Vec<Shown> {
-    lines.into_iter().map(|(number, line)| clip::line(number + 1, &line.bytes, line.omitted)).collect()
+    lines
+        .into_iter()
+        .map(|(number, line)| clip::line(number + 1, &line.bytes, line.omitted))
+        .collect()
 }
 
 /// Everything a reply says of one region (or of a stretch of output that is none).
@@ -123,7 +165,12 @@ pub struct Told<'a> {
 impl Told<'_> {
     pub fn reply(&self, show: &Show) -> Result<Reply, Error> {
         let region = self.region;
-        let duration = region.map(|region| region.ended.unwrap_or_else(now_ms).saturating_sub(region.started));
+        let duration = region.map(|region| {
+            region
+                .ended
+                .unwrap_or_else(now_ms)
+                .saturating_sub(region.started)
+        });
         let lines = (self.span.lines() > 0).then_some((self.span.first + 1, self.span.after));
         let header = Header {
             session: &self.session.name,
@@ -140,7 +187,11 @@ impl Told<'_> {
             reply.fact("region", region.id);
             reply.fact("duration_ms", duration);
         }
-        if let Status::Done { exit, pipestatus } | Status::DoneWith { exit, pipestatus, .. } = self.status {
+        if let Status::Done { exit, pipestatus }
+        | Status::DoneWith {
+            exit, pipestatus, ..
+        } = self.status
+        {
             reply.fact("exit_code", *exit);
             reply.fact("signal", exit.and_then(exit::signal_of));
             if pipestatus.len() > 1 {
@@ -155,7 +206,13 @@ impl Told<'_> {
             reply.fact("last_line", last);
         }
         reply.fact("total_lines", self.span.lines());
-        reply.fact("omitted", output.clipped.omitted.map_or(Value::Null, |(first, last)| json!([first, last])));
+        reply.fact(
+            "omitted",
+            output
+                .clipped
+                .omitted
+                .map_or(Value::Null, |(first, last)| json!([first, last])),
+        );
         reply.fact("matches", output.matches);
         Ok(reply)
     }
@@ -166,7 +223,9 @@ pub fn facts(reply: &mut Reply, session: &Session, status: &Status) {
     reply.fact("session", session.name.as_str());
     reply.fact("status", status.name());
     match status {
-        Status::Waiting { at, .. } | Status::Prompt { at } => reply.fact("prompt", words::one_line(at, 200)),
+        Status::Waiting { at, .. } | Status::Prompt { at } => {
+            reply.fact("prompt", words::one_line(at, 200))
+        }
         _ => {}
     }
 }
@@ -176,7 +235,9 @@ pub fn ending_text(ending: &Ending) -> String {
     match (ending.how, ending.status, ending.signal) {
         (How::Closed, ..) => "session closed".into(),
         (How::Gone, ..) => "session gone: its pane was removed from outside".into(),
-        (How::Exited, Some(status), _) => format!("session over: its program ended with exit status {status}"),
+        (How::Exited, Some(status), _) => {
+            format!("session over: its program ended with exit status {status}")
+        }
         (How::Exited, _, Some(signal)) => match exit::signal_name(signal) {
             Some(name) => format!("session over: its program was killed by {name}"),
             None => format!("session over: its program was killed by signal {signal}"),

@@ -7,13 +7,13 @@ use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
 use crate::reply::header::Status;
 use crate::reply::words;
+use crate::session::MarkId;
 use crate::session::front::{self, Front};
+use crate::session::keys::Key;
 use crate::session::regions::Kind;
 use crate::session::snapshot::{self, Span};
 use crate::session::watch::Woken;
 use crate::session::{RegionId, Session};
-use crate::session::MarkId;
-use crate::session::keys::Key;
 
 use super::args::{Args, INPUT_MOST, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Outcome, Target};
@@ -68,10 +68,14 @@ and while another's unsubmitted text is on the prompt line. For single keys and 
 pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let name = args.required("session")?;
     let input = args.required("input")?;
-    let timeout = args.number("timeout_s", 0, TIMEOUT_MOST)?.unwrap_or(TIMEOUT_DEFAULT);
+    let timeout = args
+        .number("timeout_s", 0, TIMEOUT_MOST)?
+        .unwrap_or(TIMEOUT_DEFAULT);
     let show = Show::take(&mut args)?;
     let until = args.regex("until")?;
-    let settle = args.number("settle_ms", 0, SETTLE_MOST)?.unwrap_or(SETTLE_DEFAULT);
+    let settle = args
+        .number("settle_ms", 0, SETTLE_MOST)?
+        .unwrap_or(SETTLE_DEFAULT);
     let force = args.flag("force")?;
     args.done()?;
     let lines = lines_of(&input)?;
@@ -100,7 +104,13 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             progress: context.progress,
         };
         let outcome = outcome::wait(context.sessions, &session, &goal)?;
-        let goes_on = matches!(outcome.status, Status::Done { .. } | Status::DoneWith { .. } | Status::Prompt { .. } | Status::Continuation);
+        let goes_on = matches!(
+            outcome.status,
+            Status::Done { .. }
+                | Status::DoneWith { .. }
+                | Status::Prompt { .. }
+                | Status::Continuation
+        );
         let mut reply = tell(context, &session, &typed, &outcome, &show)?;
         if at < last && !goes_on {
             unsent(&mut reply, &lines[at + 1..]);
@@ -119,10 +129,16 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
 /// The lines to type, one at a time. One trailing newline is the Enter that is pressed anyway.
 fn lines_of(input: &str) -> Result<Vec<String>, String> {
     if input.len() > INPUT_MOST {
-        return Err(format!("run: `input` is {} bytes long; at most {INPUT_MOST} are typed in one call", input.len()));
+        return Err(format!(
+            "run: `input` is {} bytes long; at most {INPUT_MOST} are typed in one call",
+            input.len()
+        ));
     }
     let input = input.replace("\r\n", "\n");
-    if let Some(control) = input.chars().find(|&c| c.is_control() && c != '\n' && c != '\t') {
+    if let Some(control) = input
+        .chars()
+        .find(|&c| c.is_control() && c != '\n' && c != '\t')
+    {
         return Err(format!(
             "run: `input` holds the control character U+{:04X}, which would act as a key; press keys with `send` (keys=[\"ctrl+c\"]) instead",
             u32::from(control)
@@ -133,7 +149,13 @@ fn lines_of(input: &str) -> Result<Vec<String>, String> {
 }
 
 fn unsent(reply: &mut Reply, rest: &[String]) {
-    reply.note(format!("not sent: {}", rest.iter().map(|line| words::one_line(line, 60)).collect::<Vec<_>>().join(" ⏎ ")));
+    reply.note(format!(
+        "not sent: {}",
+        rest.iter()
+            .map(|line| words::one_line(line, 60))
+            .collect::<Vec<_>>()
+            .join(" ⏎ ")
+    ));
     reply.fact("unsent", rest.to_vec());
 }
 
@@ -146,18 +168,30 @@ pub struct Typed {
 }
 
 /// Types one line and Enter, if what is in front takes lines.
-pub fn type_line(context: &Context<'_>, session: &Arc<Session>, line: &str, force: bool) -> Result<Typed, Failure> {
+pub fn type_line(
+    context: &Context<'_>,
+    session: &Arc<Session>,
+    line: &str,
+    force: bool,
+) -> Result<Typed, Failure> {
     let front = settled_front(context, session);
     let mut clear = false;
     match &front {
         Front::Shell { typed, .. } if !typed.is_empty() => {
-            let own = session.state().agents.get(context.agent).is_some_and(|agent| agent.unsubmitted == *typed);
+            let own = session
+                .state()
+                .agents
+                .get(context.agent)
+                .is_some_and(|agent| agent.unsubmitted == *typed);
             if !own && !force {
                 return Err(protected(session, typed));
             }
             clear = true;
         }
-        Front::Shell { .. } | Front::Prompt { .. } | Front::Waiting { .. } | Front::Unclear { .. } => {}
+        Front::Shell { .. }
+        | Front::Prompt { .. }
+        | Front::Waiting { .. }
+        | Front::Unclear { .. } => {}
         Front::Fullscreen { .. } if !force => {
             return Err(Failure::from(format!(
                 "{} has the whole screen of {}; nothing was typed. Press keys with `send` (it shows the screen)",
@@ -174,7 +208,12 @@ pub fn type_line(context: &Context<'_>, session: &Arc<Session>, line: &str, forc
         Front::Working { .. } if !force => return Err(working(session, &front)),
         Front::Fullscreen { .. } | Front::Working { .. } => {}
         // A moment ago it lived.
-        Front::Over(_) => return Err(context.sessions.get_live(&session.name).map_or_else(Failure::from, |_| working(session, &front))),
+        Front::Over(_) => {
+            return Err(context
+                .sessions
+                .get_live(&session.name)
+                .map_or_else(Failure::from, |_| working(session, &front)));
+        }
     }
     if let Front::Waiting { view, .. } | Front::Prompt { view, .. } = &front {
         if view.canonical && line.len() > CANONICAL_MOST {
@@ -191,7 +230,12 @@ pub fn type_line(context: &Context<'_>, session: &Arc<Session>, line: &str, forc
     let mut keys = Vec::new();
     if clear {
         // End of line, then kill to its start: the prompt line is empty whatever the cursor was on.
-        context.sessions.press(session, "", false, &[Key::Named("C-e".into()), Key::Named("C-u".into())])?;
+        context.sessions.press(
+            session,
+            "",
+            false,
+            &[Key::Named("C-e".into()), Key::Named("C-u".into())],
+        )?;
     }
     if shell && line.contains('\t') && !bracketed {
         // A tab would complete; quoted-insert is Ctrl-V in every shell's emacs mode.
@@ -240,23 +284,42 @@ fn begin(context: &Context<'_>, session: &Arc<Session>, line: &str, front: &Fron
     let target = match front {
         Front::Shell { .. } => {
             state.regions.expected = Some(context.agent.to_string());
-            Target::Command { after: state.regions.last_id(), offset: at.offset }
+            Target::Command {
+                after: state.regions.last_id(),
+                offset: at.offset,
+            }
         }
         front => {
             let prompt = match front {
-                Front::Prompt { line, .. } | Front::Waiting { line, .. } | Front::Unclear { line, .. } => line.as_str(),
+                Front::Prompt { line, .. }
+                | Front::Waiting { line, .. }
+                | Front::Unclear { line, .. } => line.as_str(),
                 _ => "",
             };
             let secret = matches!(front, Front::Waiting { view, .. } if view.secret);
             // What is typed where nothing is echoed is written down nowhere.
-            let label = if secret { format!("{prompt}•••") } else { format!("{prompt}{line}") };
+            let label = if secret {
+                format!("{prompt}•••")
+            } else {
+                format!("{prompt}{line}")
+            };
             let start = state.term.mark();
-            let id = state.regions.input(&mut state.term, label, Some(context.agent.to_string()), start, at);
+            let id = state.regions.input(
+                &mut state.term,
+                label,
+                Some(context.agent.to_string()),
+                start,
+                at,
+            );
             state.write_changes(false);
             Target::Region(id)
         }
     };
-    Typed { target, mark, line: line.to_string() }
+    Typed {
+        target,
+        mark,
+        line: line.to_string(),
+    }
 }
 
 fn protected(session: &Session, typed: &str) -> Failure {
@@ -276,7 +339,13 @@ fn working(session: &Session, front: &Front) -> Failure {
 }
 
 /// What one line came to.
-pub fn tell(context: &Context<'_>, session: &Arc<Session>, typed: &Typed, outcome: &Outcome, show: &Show) -> Result<Reply, Failure> {
+pub fn tell(
+    context: &Context<'_>,
+    session: &Arc<Session>,
+    typed: &Typed,
+    outcome: &Outcome,
+    show: &Show,
+) -> Result<Reply, Failure> {
     let mut state = session.state();
     let snapshot = state.snapshot()?;
     let lines = snapshot.lines();
@@ -284,7 +353,11 @@ pub fn tell(context: &Context<'_>, session: &Arc<Session>, typed: &Typed, outcom
     let span = match &region {
         Some(region) => {
             let span = state.span(region, lines);
-            if region.kind == Kind::Input { without_echo(&snapshot, span, &typed.line)? } else { span }
+            if region.kind == Kind::Input {
+                without_echo(&snapshot, span, &typed.line)?
+            } else {
+                span
+            }
         }
         None => no_command(&state, typed.mark, lines),
     };
@@ -294,7 +367,13 @@ pub fn tell(context: &Context<'_>, session: &Arc<Session>, typed: &Typed, outcom
     let continues = matches!(outcome.status, Status::Continuation);
     let trouble = state.trouble.clone();
     drop(state);
-    let told = Told { session, status: &outcome.status, region: region.as_ref(), span, snapshot: &snapshot };
+    let told = Told {
+        session,
+        status: &outcome.status,
+        region: region.as_ref(),
+        span,
+        snapshot: &snapshot,
+    };
     let mut reply = told.reply(show)?;
     notes(&mut reply, session, outcome);
     if continues {
@@ -315,7 +394,9 @@ pub fn notes(reply: &mut Reply, session: &Session, outcome: &Outcome) {
     match &outcome.status {
         Status::Running => {
             let name = name.map_or(String::new(), |name| format!(" ({name} works)"));
-            reply.note(format!("still running{name}; `wait` goes on waiting for it"));
+            reply.note(format!(
+                "still running{name}; `wait` goes on waiting for it"
+            ));
         }
         Status::Until => reply.note("the command runs on; `wait` goes on waiting for it"),
         Status::Cancelled => reply.note("the wait was cancelled; the command runs on"),
@@ -324,9 +405,14 @@ pub fn notes(reply: &mut Reply, session: &Session, outcome: &Outcome) {
         }
         Status::Waiting { .. } => {
             let name = name.unwrap_or_else(|| "a program".into());
-            reply.note(format!("{name} waits for input: answer with `run` (a line) or `send` (keys)"));
+            reply.note(format!(
+                "{name} waits for input: answer with `run` (a line) or `send` (keys)"
+            ));
         }
-        Status::Settled => reply.note(format!("a full-screen program is in front of {}: `send` keys to it", session.name)),
+        Status::Settled => reply.note(format!(
+            "a full-screen program is in front of {}: `send` keys to it",
+            session.name
+        )),
         _ => {}
     }
 }
@@ -336,28 +422,48 @@ fn no_command(state: &crate::session::State, mark: MarkId, lines: u64) -> Span {
     let here = state.term.cursor().position;
     match state.term.locate(mark) {
         Some(start) if start.line + 1 < here.line => {
-            let begin = crate::session::Position { line: start.line + 1, byte: 0 };
-            snapshot::span(begin, Some(crate::session::Position { byte: 0, ..here }), lines)
+            let begin = crate::session::Position {
+                line: start.line + 1,
+                byte: 0,
+            };
+            snapshot::span(
+                begin,
+                Some(crate::session::Position { byte: 0, ..here }),
+                lines,
+            )
         }
         _ => snapshot::span(here, Some(here), lines),
     }
 }
 
 /// An input region begins at the prompt where the line was typed: the line's echo is not output.
-fn without_echo(snapshot: &crate::session::Snapshot, span: Span, line: &str) -> Result<Span, Failure> {
+fn without_echo(
+    snapshot: &crate::session::Snapshot,
+    span: Span,
+    line: &str,
+) -> Result<Span, Failure> {
     let first = snapshot.take(span, span.first, 1)?;
     let echoed = first.first().is_some_and(|(_, shown)| {
         let text = String::from_utf8_lossy(&shown.bytes);
         let text = text.trim_end();
         text.is_empty() || text == line.trim_end() || line.trim_end().ends_with(text)
     });
-    Ok(if echoed { span.from(span.first + 1) } else { span })
+    Ok(if echoed {
+        span.from(span.first + 1)
+    } else {
+        span
+    })
 }
 
 /// What this agent has now seen of what it left running.
 fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, span: Span) {
     let told = state.regions.last_id();
-    let running = outcome.region.filter(|id| state.regions.get(*id).is_some_and(|region| region.running()));
+    let running = outcome.region.filter(|id| {
+        state
+            .regions
+            .get(*id)
+            .is_some_and(|region| region.running())
+    });
     let entry = state.agents.entry(agent.to_string()).or_default();
     entry.left = running;
     entry.shown = span.after;
@@ -371,8 +477,11 @@ fn join(mut told: Vec<Reply>) -> Reply {
         return told.remove(0);
     }
     let text: Vec<String> = told.iter().map(Reply::text).collect();
-    let regions: Vec<RegionId> =
-        told.iter().filter_map(|reply| reply.facts.get("region")?.as_u64()).filter_map(|id| RegionId::try_from(id).ok()).collect();
+    let regions: Vec<RegionId> = told
+        .iter()
+        .filter_map(|reply| reply.facts.get("region")?.as_u64())
+        .filter_map(|id| RegionId::try_from(id).ok())
+        .collect();
     let mut reply = Reply::new(text.join("\n"));
     if let Some(last) = told.pop() {
         reply.facts = last.facts;

@@ -32,9 +32,20 @@ hit with `read` start=N.",
             integer("region", "Only this region's output.").min(1),
             boolean("literal", "Take the pattern as plain text.").default(false),
             boolean("ignore_case", "Upper and lower case are alike.").default(false),
-            integer("context", "Lines before and after each hit.").default(CONTEXT_DEFAULT).min(0).max(CONTEXT_MOST),
-            integer("max_results", "Hits to show.").default(RESULTS_DEFAULT).min(1).max(RESULTS_MOST),
-            integer("skip", "Hits to pass over: goes on where an earlier search stopped.").default(0).min(0),
+            integer("context", "Lines before and after each hit.")
+                .default(CONTEXT_DEFAULT)
+                .min(0)
+                .max(CONTEXT_MOST),
+            integer("max_results", "Hits to show.")
+                .default(RESULTS_DEFAULT)
+                .min(1)
+                .max(RESULTS_MOST),
+            integer(
+                "skip",
+                "Hits to pass over: goes on where an earlier search stopped.",
+            )
+            .default(0)
+            .min(0),
         ]),
         output_schema: None,
         annotations: super::reads(),
@@ -48,12 +59,21 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let region = args.number("region", 1, u64::from(u32::MAX))?;
     let literal = args.flag("literal")?;
     let ignore_case = args.flag("ignore_case")?;
-    let around = args.number("context", 0, CONTEXT_MOST)?.unwrap_or(CONTEXT_DEFAULT);
-    let most = args.number("max_results", 1, RESULTS_MOST)?.unwrap_or(RESULTS_DEFAULT);
+    let around = args
+        .number("context", 0, CONTEXT_MOST)?
+        .unwrap_or(CONTEXT_DEFAULT);
+    let most = args
+        .number("max_results", 1, RESULTS_MOST)?
+        .unwrap_or(RESULTS_DEFAULT);
     let skip = args.number("skip", 0, u64::MAX >> 12)?.unwrap_or(0);
     args.done()?;
-    let pattern = if literal { regex::escape(&pattern) } else { pattern };
-    let finder = Finder::new(&pattern, ignore_case).map_err(|error| format!("search: `pattern` {error}"))?;
+    let pattern = if literal {
+        regex::escape(&pattern)
+    } else {
+        pattern
+    };
+    let finder =
+        Finder::new(&pattern, ignore_case).map_err(|error| format!("search: `pattern` {error}"))?;
     let session = context.sessions.get(&name)?;
     let (snapshot, span, regions) = {
         let state = session.state();
@@ -63,7 +83,10 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             Some(id) => match u32::try_from(id).ok().and_then(|id| state.regions.get(id)) {
                 Some(region) => state.span(region, snapshot.lines()),
                 None => {
-                    return Err(Failure::from(format!("{name} has no region {id}; its regions are 1 to {}", state.regions.last_id())));
+                    return Err(Failure::from(format!(
+                        "{name} has no region {id}; its regions are 1 to {}",
+                        state.regions.last_id()
+                    )));
                 }
             },
         };
@@ -78,16 +101,23 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         }
         total += 1;
     })?;
-    let mut reply = Reply::new(format!("[{name} · {} of {}]", match total {
-        1 => "1 matching line".to_string(),
-        n => format!("{} matching lines", words::number(n)),
-    }, words::count(span.lines(), "line")));
+    let mut reply = Reply::new(format!(
+        "[{name} · {} of {}]",
+        match total {
+            1 => "1 matching line".to_string(),
+            n => format!("{} matching lines", words::number(n)),
+        },
+        words::count(span.lines(), "line")
+    ));
     reply.fact("session", name.as_str());
     reply.fact("total_matches", total);
     let shown = show(&snapshot, span, &hits, around, &regions, region.is_none())?;
     let next = skip + hits.len() as u64;
     let mut reply = reply.body(shown);
-    reply.fact("matches", hits.iter().map(|number| number + 1).collect::<Vec<u64>>());
+    reply.fact(
+        "matches",
+        hits.iter().map(|number| number + 1).collect::<Vec<u64>>(),
+    );
     if next < total {
         reply.note(format!("more: skip={next}"));
     }
@@ -96,13 +126,22 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
 
 /// Which lines belong to which region.
 fn spans(state: &State, lines: u64) -> Vec<(RegionId, Span)> {
-    state.regions.all().iter().map(|region| (region.id, state.span(region, lines))).collect()
+    state
+        .regions
+        .all()
+        .iter()
+        .map(|region| (region.id, state.span(region, lines)))
+        .collect()
 }
 
 fn region_of(regions: &[(RegionId, Span)], number: u64) -> Option<RegionId> {
     // Regions begin in log order; an input region lies inside its program's command and comes after it, so the last that holds it wins.
     let after = regions.partition_point(|(_, span)| span.first <= number);
-    regions[..after].iter().rev().find(|(_, span)| number < span.after).map(|(id, _)| *id)
+    regions[..after]
+        .iter()
+        .rev()
+        .find(|(_, span)| number < span.after)
+        .map(|(id, _)| *id)
 }
 
 fn show(
@@ -117,9 +156,14 @@ fn show(
     let mut printed: Option<u64> = None;
     let mut named: Option<RegionId> = None;
     for (at, &hit) in hits.iter().enumerate() {
-        let from = hit.saturating_sub(around).max(span.first).max(printed.map_or(0, |last| last + 1));
+        let from = hit
+            .saturating_sub(around)
+            .max(span.first)
+            .max(printed.map_or(0, |last| last + 1));
         // Up to the next hit's own context: overlapping contexts are one.
-        let to = (hit + around + 1).min(span.after).min(hits.get(at + 1).copied().unwrap_or(u64::MAX));
+        let to = (hit + around + 1)
+            .min(span.after)
+            .min(hits.get(at + 1).copied().unwrap_or(u64::MAX));
         if printed.is_some_and(|last| from > last + 1) {
             text.push_str("--\n");
         }
@@ -154,11 +198,23 @@ struct Finder {
 impl Finder {
     fn new(pattern: &str, ignore_case: bool) -> Result<Finder, String> {
         let line = args::regex_of(pattern, ignore_case)?;
-        let anchored = pattern.contains("\\A") || pattern.contains("\\z") || pattern.contains("\\Z") || pattern.contains("(?");
-        Ok(Finder { block: args::regex_of(&format!("(?m:{pattern})"), ignore_case)?, line, anchored })
+        let anchored = pattern.contains("\\A")
+            || pattern.contains("\\z")
+            || pattern.contains("\\Z")
+            || pattern.contains("(?");
+        Ok(Finder {
+            block: args::regex_of(&format!("(?m:{pattern})"), ignore_case)?,
+            line,
+            anchored,
+        })
     }
 
-    fn each(&self, snapshot: &Snapshot, span: Span, mut hit: impl FnMut(u64)) -> Result<(), Failure> {
+    fn each(
+        &self,
+        snapshot: &Snapshot,
+        span: Span,
+        mut hit: impl FnMut(u64),
+    ) -> Result<(), Failure> {
         let (live_from, _) = snapshot.live();
         // A region may begin or end within a line: its first and last lines are looked at by themselves.
         let (first, last) = (span.first, span.after.saturating_sub(1));
@@ -196,10 +252,15 @@ impl Finder {
         };
         let (mut number, mut counted, mut from) = (first, 0, 0);
         while from < text.len() {
-            let Some(found) = self.block.find_at(text, from) else { return };
+            let Some(found) = self.block.find_at(text, from) else {
+                return;
+            };
             let begin = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);
             let after = text[begin..].find('\n').map_or(text.len(), |at| begin + at);
-            number += text.as_bytes()[counted..begin].iter().filter(|&&byte| byte == b'\n').count() as u64;
+            number += text.as_bytes()[counted..begin]
+                .iter()
+                .filter(|&&byte| byte == b'\n')
+                .count() as u64;
             counted = begin;
             if number >= end {
                 return;
@@ -219,16 +280,35 @@ mod tests {
     fn lines(pattern: &str, text: &str) -> Vec<u64> {
         let finder = Finder::new(pattern, false).unwrap();
         let mut hits = Vec::new();
-        finder.block(0, text.as_bytes(), u64::MAX, &mut |number| hits.push(number));
+        finder.block(0, text.as_bytes(), u64::MAX, &mut |number| {
+            hits.push(number)
+        });
         hits
     }
 
     #[test]
     fn a_block_gives_what_its_lines_give() {
         let text = "one\ntwo x\n\nthree\nx\nend";
-        for pattern in ["x", "^x$", "^$", "o", r"\s", "e$", r"[^a]", r"two\s+x", "n.*e", "", "three\nx", r"w[^q]*three"] {
+        for pattern in [
+            "x",
+            "^x$",
+            "^$",
+            "o",
+            r"\s",
+            "e$",
+            r"[^a]",
+            r"two\s+x",
+            "n.*e",
+            "",
+            "three\nx",
+            r"w[^q]*three",
+        ] {
             let line = args::regex_of(pattern, false).unwrap();
-            let want: Vec<u64> = (0u64..).zip(text.split('\n')).filter(|(_, text)| line.is_match(text)).map(|(at, _)| at).collect();
+            let want: Vec<u64> = (0u64..)
+                .zip(text.split('\n'))
+                .filter(|(_, text)| line.is_match(text))
+                .map(|(at, _)| at)
+                .collect();
             assert_eq!(lines(pattern, text), want, "{pattern:?}");
         }
     }

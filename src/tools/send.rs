@@ -6,11 +6,11 @@ use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
 use crate::reply::header::Status;
 use crate::session::front::Front;
+use crate::session::keys::{self, Key};
 use crate::session::regions::Kind;
 use crate::session::screen::Screen;
 use crate::session::snapshot;
 use crate::session::watch::Woken;
-use crate::session::keys::{self, Key};
 
 use super::args::{Args, INPUT_MOST};
 use super::report::{self, Show, Told};
@@ -32,15 +32,38 @@ left, right, home, end, pageup, pagedown, space, f1 to f12, alt+x, or any single
 status use `run`.",
         input_schema: schema::object([
             string("session", "Name of an open session.").required(),
-            string("text", "Text to type as it is; a newline is Enter. No Enter is added."),
-            strings("keys", "Keys to press in order, after the text: [\"escape\", \":\", \"w\", \"enter\"]."),
-            integer("wait_ms", "Wait at most so long for output to pause.").default(WAIT_DEFAULT).min(0).max(WAIT_MOST),
-            integer("settle_ms", "Output quiet for so long is a pause.").default(SETTLE_DEFAULT).min(0).max(WAIT_MOST),
-            integer("max_lines", "Lines of output in the reply.").default(80).min(1).max(10_000),
-            boolean("force", "Type even where another's unsubmitted text is on the prompt line.").default(false),
+            string(
+                "text",
+                "Text to type as it is; a newline is Enter. No Enter is added.",
+            ),
+            strings(
+                "keys",
+                "Keys to press in order, after the text: [\"escape\", \":\", \"w\", \"enter\"].",
+            ),
+            integer("wait_ms", "Wait at most so long for output to pause.")
+                .default(WAIT_DEFAULT)
+                .min(0)
+                .max(WAIT_MOST),
+            integer("settle_ms", "Output quiet for so long is a pause.")
+                .default(SETTLE_DEFAULT)
+                .min(0)
+                .max(WAIT_MOST),
+            integer("max_lines", "Lines of output in the reply.")
+                .default(80)
+                .min(1)
+                .max(10_000),
+            boolean(
+                "force",
+                "Type even where another's unsubmitted text is on the prompt line.",
+            )
+            .default(false),
         ]),
         output_schema: None,
-        annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
+        annotations: Annotations {
+            destructive: true,
+            open_world: true,
+            ..Annotations::default()
+        },
         always_load: true,
     }
 }
@@ -49,22 +72,36 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let name = args.required("session")?;
     let text = args.string("text")?.unwrap_or_default();
     let names = args.strings("keys")?;
-    let wait = args.number("wait_ms", 0, WAIT_MOST)?.unwrap_or(WAIT_DEFAULT);
-    let settle = args.number("settle_ms", 0, WAIT_MOST)?.unwrap_or(SETTLE_DEFAULT);
+    let wait = args
+        .number("wait_ms", 0, WAIT_MOST)?
+        .unwrap_or(WAIT_DEFAULT);
+    let settle = args
+        .number("settle_ms", 0, WAIT_MOST)?
+        .unwrap_or(SETTLE_DEFAULT);
     let show = Show::take(&mut args)?;
     let force = args.flag("force")?;
     args.done()?;
     if text.len() > INPUT_MOST {
-        return Err(Failure::from(format!("send: `text` is {} bytes long; at most {INPUT_MOST} are typed in one call", text.len())));
+        return Err(Failure::from(format!(
+            "send: `text` is {} bytes long; at most {INPUT_MOST} are typed in one call",
+            text.len()
+        )));
     }
     let keys = keys_of(&names)?;
     let session = context.sessions.get_live(&name)?;
     let _typist = session.typist(context.agent, "send", context.cancel)?;
     let front = context.sessions.front(&session);
     // Keys that give up or leave a line are no danger to it; text would be joined with it.
-    let harmless = text.is_empty() && names.iter().all(|name| matches!(keys::parse(name), Some(Key::Named(key)) if key.starts_with("C-")));
+    let harmless = text.is_empty()
+        && names.iter().all(
+            |name| matches!(keys::parse(name), Some(Key::Named(key)) if key.starts_with("C-")),
+        );
     if let Front::Shell { typed, .. } = &front {
-        let own = session.state().agents.get(context.agent).is_some_and(|agent| agent.unsubmitted == *typed);
+        let own = session
+            .state()
+            .agents
+            .get(context.agent)
+            .is_some_and(|agent| agent.unsubmitted == *typed);
         if !typed.is_empty() && !own && !force && !harmless {
             return Err(Failure::from(format!(
                 "someone's unsubmitted text is on the prompt line of {name}: {:?}; nothing was typed. Wait for it to go with `wait`, or use force=true",
@@ -89,8 +126,16 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
 }
 
 fn keys_of(names: &[String]) -> Result<Vec<Key>, String> {
-    let unknown = |name: &String| format!("send: there is no key {name:?}; known are {}. Nothing was typed", keys::KNOWN);
-    names.iter().map(|name| keys::parse(name).ok_or_else(|| unknown(name))).collect()
+    let unknown = |name: &String| {
+        format!(
+            "send: there is no key {name:?}; known are {}. Nothing was typed",
+            keys::KNOWN
+        )
+    };
+    names
+        .iter()
+        .map(|name| keys::parse(name).ok_or_else(|| unknown(name)))
+        .collect()
 }
 
 /// Waits until something has come and then nothing for `settle` ms, at most `wait` ms.
@@ -135,8 +180,12 @@ fn tell(
     let start = state.term.locate(mark);
     state.term.release(mark);
     let fullscreen = state.term.fullscreen();
-    let typed = state.regions.prompt().map(|prompt| state.term.text_from(prompt.typed).trim().to_string());
-    let finished: Vec<_> = state.regions.all()[(regions_before as usize).min(state.regions.all().len())..]
+    let typed = state
+        .regions
+        .prompt()
+        .map(|prompt| state.term.text_from(prompt.typed).trim().to_string());
+    let finished: Vec<_> = state.regions.all()
+        [(regions_before as usize).min(state.regions.all().len())..]
         .iter()
         .filter(|region| region.kind == Kind::Command && !region.running())
         .cloned()
@@ -144,7 +193,11 @@ fn tell(
     let running = state.regions.running().map(|region| region.id);
     let last = state.regions.last_id();
     let agent = state.agents.entry(context.agent.to_string()).or_default();
-    let from = if nothing { agent.seen } else { start.map_or(lines, |start| start.line) };
+    let from = if nothing {
+        agent.seen
+    } else {
+        start.map_or(lines, |start| start.line)
+    };
     agent.unsubmitted = typed.unwrap_or_default();
     agent.seen = lines;
     agent.told = last;
@@ -155,27 +208,60 @@ fn tell(
     }
     drop(state);
     let status = match &front {
-        Front::Over(ending) => Status::Closed { how: report::ending_text(ending) },
-        Front::Shell { continuation: true, .. } => Status::Continuation,
+        Front::Over(ending) => Status::Closed {
+            how: report::ending_text(ending),
+        },
+        Front::Shell {
+            continuation: true, ..
+        } => Status::Continuation,
         Front::Shell { .. } | Front::Between | Front::Fullscreen { .. } => Status::Settled,
         Front::Prompt { line, .. } => Status::Prompt { at: line.clone() },
-        Front::Waiting { line, view } => Status::Waiting { at: line.clone(), secret: view.secret, hedged: view.hedged },
-        Front::Unclear { line, .. } => Status::Waiting { at: line.clone(), secret: false, hedged: true },
+        Front::Waiting { line, view } => Status::Waiting {
+            at: line.clone(),
+            secret: view.secret,
+            hedged: view.hedged,
+        },
+        Front::Unclear { line, .. } => Status::Waiting {
+            at: line.clone(),
+            secret: false,
+            hedged: true,
+        },
         Front::Working { .. } => Status::Running,
     };
     if fullscreen && !matches!(front, Front::Over(_)) {
         return screen(context, session);
     }
-    let span = snapshot::span(crate::session::Position { line: from.min(lines), byte: 0 }, None, lines);
-    let mut reply = Told { session, status: &status, region: None, span, snapshot: &snapshot }.reply(show)?;
+    let span = snapshot::span(
+        crate::session::Position {
+            line: from.min(lines),
+            byte: 0,
+        },
+        None,
+        lines,
+    );
+    let mut reply = Told {
+        session,
+        status: &status,
+        region: None,
+        span,
+        snapshot: &snapshot,
+    }
+    .reply(show)?;
     for region in &finished {
         let exit = crate::reply::header::exit_text(region.exit, &region.pipestatus);
-        reply.note(format!("#{} ended: {} · {exit}", region.id, crate::reply::words::one_line(&region.label, 80)));
+        reply.note(format!(
+            "#{} ended: {} · {exit}",
+            region.id,
+            crate::reply::words::one_line(&region.label, 80)
+        ));
         reply.fact("region", region.id);
         reply.fact("exit_code", region.exit);
     }
     match &front {
-        Front::Working { .. } => reply.note(format!("{} works in the foreground; `wait` waits for it", front.name())),
+        Front::Working { .. } => reply.note(format!(
+            "{} works in the foreground; `wait` waits for it",
+            front.name()
+        )),
         Front::Waiting { view, .. } if view.secret => {
             reply.note("it reads without echo, as for a password: leave that to the user, at the attach command");
         }
@@ -186,15 +272,27 @@ fn tell(
 
 /// The screen as tmux shows it, with the cursor.
 pub fn screen(context: &Context<'_>, session: &crate::session::Session) -> Result<Reply, Failure> {
-    let Screen { rows, cursor: (column, row) } = context.sessions.screen(session)?;
+    let Screen {
+        rows,
+        cursor: (column, row),
+    } = context.sessions.screen(session)?;
     let (cols, height, fullscreen) = {
         let state = session.state();
         let (cols, rows) = state.term.size();
         (cols, rows, state.term.fullscreen())
     };
-    let kind = if fullscreen { " · full-screen program" } else { "" };
-    let mut reply =
-        Reply::new(format!("[{} · screen {cols}x{height} · cursor row {} column {}{kind}]", session.name, row + 1, column + 1)).body(rows.join("\n"));
+    let kind = if fullscreen {
+        " · full-screen program"
+    } else {
+        ""
+    };
+    let mut reply = Reply::new(format!(
+        "[{} · screen {cols}x{height} · cursor row {} column {}{kind}]",
+        session.name,
+        row + 1,
+        column + 1
+    ))
+    .body(rows.join("\n"));
     report::facts(&mut reply, session, &Status::Settled);
     reply.fact(
         "screen",
@@ -203,6 +301,9 @@ pub fn screen(context: &Context<'_>, session: &crate::session::Session) -> Resul
     if !fullscreen {
         return Ok(reply);
     }
-    reply.note(format!("a full-screen program is in front of {}: `send` keys to it", session.name));
+    reply.note(format!(
+        "a full-screen program is in front of {}: `send` keys to it",
+        session.name
+    ));
     Ok(reply)
 }

@@ -18,7 +18,11 @@ attached, and for another agent's session while a command runs there. Close what
 `send` keys=[\"ctrl+c\"].",
         input_schema: schema::object([string("session", "Name of the session.").required()]),
         output_schema: None,
-        annotations: Annotations { destructive: true, idempotent: true, ..Annotations::default() },
+        annotations: Annotations {
+            destructive: true,
+            idempotent: true,
+            ..Annotations::default()
+        },
         always_load: true,
     }
 }
@@ -29,14 +33,23 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let session = context.sessions.get(&name)?;
     let info = context.sessions.pane(&session)?;
     let Some(info) = info else {
-        return Err(Failure::from(format!("session {name:?} is closed already; its log can still be read and searched")));
+        return Err(Failure::from(format!(
+            "session {name:?} is closed already; its log can still be read and searched"
+        )));
     };
     if info.attached > 0 {
-        let people = if info.attached == 1 { "a person is" } else { "people are" };
-        return Err(Failure::from(format!("{people} attached to {name}; it stays open. Ask the user to close it, or to detach first")));
+        let people = if info.attached == 1 {
+            "a person is"
+        } else {
+            "people are"
+        };
+        return Err(Failure::from(format!(
+            "{people} attached to {name}; it stays open. Ask the user to close it, or to detach first"
+        )));
     }
     let front = context.sessions.front(&session);
-    let busy = session.state().regions.running().is_some() || matches!(front, Front::Working { .. });
+    let busy =
+        session.state().regions.running().is_some() || matches!(front, Front::Working { .. });
     if session.meta.agent != context.agent && busy {
         return Err(Failure::from(format!(
             "{} opened {name}, and {} runs there; it stays open",
@@ -45,12 +58,17 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         )));
     }
     context.sessions.close(&session)?;
-    let status = Status::Closed { how: "session closed".into() };
+    let status = Status::Closed {
+        how: "session closed".into(),
+    };
     let mut reply = Reply::new(format!("[{name} · closed]"));
     report::facts(&mut reply, &session, &status);
     match session.meta.delete_logs_on_close {
         true => reply.note("its logs were deleted, as it was opened to be"),
-        false => reply.note(format!("its log stays in {} and can be read and searched", session.dir.path.display())),
+        false => reply.note(format!(
+            "its log stays in {} and can be read and searched",
+            session.dir.path.display()
+        )),
     }
     Ok(reply)
 }

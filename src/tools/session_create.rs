@@ -26,18 +26,47 @@ between calls, which a person can watch and type into. Open one at the start of 
 place of one-shot shell calls. Tell the user the attach command from the reply. Returns when the first prompt is there. Another program as \
 `command` runs as the session itself, and the session is over when it ends. Refused: a name in use, a folder or program that is not there.",
         input_schema: schema::object([
-            string("name", "Letters, digits, _ and -, at most 64. Default t1, t2, ... A closed session's name may be used again."),
-            string("command", "bash (the default), zsh or fish: that shell, with exact exit statuses. Any other command line runs as the session itself."),
-            string("cwd", "Folder to start in: an absolute path, or ~/... Default: the server's."),
+            string(
+                "name",
+                "Letters, digits, _ and -, at most 64. Default t1, t2, ... A closed session's name may be used again.",
+            ),
+            string(
+                "command",
+                "bash (the default), zsh or fish: that shell, with exact exit statuses. Any other command line runs as the session itself.",
+            ),
+            string(
+                "cwd",
+                "Folder to start in: an absolute path, or ~/... Default: the server's.",
+            ),
             string_map("env", "Variables to add to the environment."),
-            integer("cols", "Columns.").default(COLS_DEFAULT).min(10).max(SIZE_MOST),
-            integer("rows", "Rows.").default(ROWS_DEFAULT).min(2).max(SIZE_MOST),
-            boolean("fixed_size", "Keep the size when a person attaches with a window of another size.").default(false),
-            string("prompt_pattern", "Regular expression that the prompt line of the session's program matches, up to the cursor."),
-            boolean("delete_logs_on_close", "Delete the logs when the session is closed.").default(false),
+            integer("cols", "Columns.")
+                .default(COLS_DEFAULT)
+                .min(10)
+                .max(SIZE_MOST),
+            integer("rows", "Rows.")
+                .default(ROWS_DEFAULT)
+                .min(2)
+                .max(SIZE_MOST),
+            boolean(
+                "fixed_size",
+                "Keep the size when a person attaches with a window of another size.",
+            )
+            .default(false),
+            string(
+                "prompt_pattern",
+                "Regular expression that the prompt line of the session's program matches, up to the cursor.",
+            ),
+            boolean(
+                "delete_logs_on_close",
+                "Delete the logs when the session is closed.",
+            )
+            .default(false),
         ]),
         output_schema: None,
-        annotations: Annotations { open_world: true, ..Annotations::default() },
+        annotations: Annotations {
+            open_world: true,
+            ..Annotations::default()
+        },
         always_load: true,
     }
 }
@@ -55,10 +84,17 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     args.done()?;
     check_env(&env)?;
     if let Some(pattern) = &prompt_pattern {
-        args::regex_of(pattern, false).map_err(|error| format!("session_create: `prompt_pattern` {error}"))?;
+        args::regex_of(pattern, false)
+            .map_err(|error| format!("session_create: `prompt_pattern` {error}"))?;
     }
-    if let Some(control) = command.as_deref().and_then(|text| text.chars().find(|c| c.is_control() && *c != '\n' && *c != '\t')) {
-        return Err(Failure::from(format!("session_create: `command` holds the control character U+{:04X}", u32::from(control))));
+    if let Some(control) = command.as_deref().and_then(|text| {
+        text.chars()
+            .find(|c| c.is_control() && *c != '\n' && *c != '\t')
+    }) {
+        return Err(Failure::from(format!(
+            "session_create: `command` holds the control character U+{:04X}",
+            u32::from(control)
+        )));
     }
     let session = context.sessions.create(&Request {
         name,
@@ -80,7 +116,10 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         crate::reply::words::one_line(&session.meta.command, 80),
         session.meta.cwd.display()
     ))
-    .body(format!("Attach with:\n{attach}\nLogs: {}", session.dir.path.display()));
+    .body(format!(
+        "Attach with:\n{attach}\nLogs: {}",
+        session.dir.path.display()
+    ));
     report::facts(&mut reply, &session, &crate::reply::header::Status::Settled);
     reply.fact("attach", attach);
     match first {
@@ -102,13 +141,22 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
 
 /// Names as the environment takes them.
 fn check_env(env: &[(String, String)]) -> Result<(), String> {
-    let size: usize = env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    let size: usize = env
+        .iter()
+        .map(|(name, value)| name.len() + value.len() + 2)
+        .sum();
     if size > ENV_MOST {
-        return Err(format!("session_create: `env` is {size} bytes; at most {ENV_MOST} are taken"));
+        return Err(format!(
+            "session_create: `env` is {size} bytes; at most {ENV_MOST} are taken"
+        ));
     }
-    let bad = env.iter().find(|(name, value)| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0'));
+    let bad = env.iter().find(|(name, value)| {
+        name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
+    });
     match bad {
-        Some((name, _)) => Err(format!("session_create: `env` has a name or value that no environment holds: {name:?}")),
+        Some((name, _)) => Err(format!(
+            "session_create: `env` has a name or value that no environment holds: {name:?}"
+        )),
         None => Ok(()),
     }
 }
@@ -134,23 +182,35 @@ fn first_prompt(context: &Context<'_>, session: &std::sync::Arc<crate::session::
             Front::Shell { .. } => return First::Prompt,
             Front::Over(ending) => return First::Ended(report::ending_text(&ending)),
             Front::Prompt { .. } if !integrated && printed => return First::Prompt,
-            Front::Fullscreen { view } if quiet >= QUIET => return First::Program(format!("{} has drawn its screen", front::name(&view))),
+            Front::Fullscreen { view } if quiet >= QUIET => {
+                return First::Program(format!("{} has drawn its screen", front::name(&view)));
+            }
             Front::Waiting { line, view } if !integrated && quiet >= QUIET => {
                 let at = crate::reply::words::one_line(&line, 80);
                 return First::Program(format!("{} waits for input at {at:?}", front::name(&view)));
             }
             other if std::time::Instant::now() >= deadline => {
                 return First::Program(match integrated {
-                    true => format!("no prompt within 5 s: {} is in front; `read` view=screen shows it", other.name()),
+                    true => format!(
+                        "no prompt within 5 s: {} is in front; `read` view=screen shows it",
+                        other.name()
+                    ),
                     false => format!("{} works", other.name()),
                 });
             }
             _ => {}
         }
         // Woken by output; where none comes, the kernel is asked again.
-        let look = std::time::Instant::now() + if integrated { Duration::from_secs(5) } else { Duration::from_millis(100) };
+        let look = std::time::Instant::now()
+            + if integrated {
+                Duration::from_secs(5)
+            } else {
+                Duration::from_millis(100)
+            };
         if watch.wait(look.min(deadline), context.cancel) == Woken::Cancelled {
-            return First::Program("the call was cancelled while the first prompt was awaited".into());
+            return First::Program(
+                "the call was cancelled while the first prompt was awaited".into(),
+            );
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::mcp::{Tool, schema};
 use crate::reply::Reply;
 use crate::reply::words;
 use crate::session::front::Front;
-use crate::session::{Session, now_ms};
 use crate::session::screen::Info;
+use crate::session::{Session, now_ms};
 
 use super::args::Args;
 use super::{Context, Failure, report};
@@ -29,16 +29,25 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     args.done()?;
     let panes = context.sessions.panes()?;
     let all = context.sessions.all();
-    let open = all.iter().filter(|session| session.state().ending.is_none()).count();
+    let open = all
+        .iter()
+        .filter(|session| session.state().ending.is_none())
+        .count();
     let mut lines = Vec::new();
     let mut facts = Vec::new();
     for session in &all {
-        let pane = panes.iter().find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
+        let pane = panes
+            .iter()
+            .find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
         let (text, state) = describe(context, session, pane);
         lines.push(text);
         facts.push(json!({ "session": session.name, "state": state, "attach": context.sessions.attach(session) }));
     }
-    let mut reply = Reply::new(format!("[{}, {open} open]", words::count(all.len() as u64, "session"))).body(lines.join("\n"));
+    let mut reply = Reply::new(format!(
+        "[{}, {open} open]",
+        words::count(all.len() as u64, "session")
+    ))
+    .body(lines.join("\n"));
     reply.fact("sessions", facts);
     if all.is_empty() {
         reply.note("`session_create` opens one");
@@ -46,23 +55,43 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-fn describe(context: &Context<'_>, session: &std::sync::Arc<Session>, pane: Option<&Info>) -> (String, String) {
+fn describe(
+    context: &Context<'_>,
+    session: &std::sync::Arc<Session>,
+    pane: Option<&Info>,
+) -> (String, String) {
     let front = context.sessions.front(session);
     let state = match &front {
         Front::Over(ending) => report::ending_text(ending),
-        Front::Shell { typed, .. } if !typed.is_empty() => format!("at its prompt, with unsubmitted text {:?}", words::one_line(typed, 60)),
-        Front::Shell { continuation: true, .. } => "at a continuation prompt".into(),
+        Front::Shell { typed, .. } if !typed.is_empty() => format!(
+            "at its prompt, with unsubmitted text {:?}",
+            words::one_line(typed, 60)
+        ),
+        Front::Shell {
+            continuation: true, ..
+        } => "at a continuation prompt".into(),
         Front::Shell { .. } => "at its prompt".into(),
         Front::Between => "at its prompt in a moment".into(),
-        Front::Prompt { line, .. } => format!("{} at its prompt {:?}", front.name(), words::one_line(line, 40)),
-        Front::Waiting { line, .. } => format!("{} waits for input at {:?}", front.name(), words::one_line(line, 60)),
+        Front::Prompt { line, .. } => format!(
+            "{} at its prompt {:?}",
+            front.name(),
+            words::one_line(line, 40)
+        ),
+        Front::Waiting { line, .. } => format!(
+            "{} waits for input at {:?}",
+            front.name(),
+            words::one_line(line, 60)
+        ),
         Front::Fullscreen { .. } => format!("{} has the screen", front.name()),
         Front::Working { .. } => format!("{} works", front.name()),
         Front::Unclear { .. } => format!("{} is in front", front.name()),
     };
     let (age, size) = {
         let inner = session.state();
-        (words::duration(now_ms().saturating_sub(inner.last_output_ms)), inner.term.size())
+        (
+            words::duration(now_ms().saturating_sub(inner.last_output_ms)),
+            inner.term.size(),
+        )
     };
     let people = pane.map_or(String::new(), |info| match info.attached {
         0 => String::new(),

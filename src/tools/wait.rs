@@ -41,7 +41,9 @@ starting a command again; it types nothing. To stop what runs use `send` keys=[\
 
 pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let name = args.required("session")?;
-    let timeout = args.number("timeout_s", 0, TIMEOUT_MOST)?.unwrap_or(TIMEOUT_DEFAULT);
+    let timeout = args
+        .number("timeout_s", 0, TIMEOUT_MOST)?
+        .unwrap_or(TIMEOUT_DEFAULT);
     let show = Show::take(&mut args)?;
     let until = args.regex("until")?;
     args.done()?;
@@ -49,18 +51,33 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let (target, shown, others) = {
         let state = session.state();
         let agent = state.agents.get(context.agent).cloned().unwrap_or_default();
-        let open = state.regions.open_input().or_else(|| state.regions.running()).map(|region| region.id);
+        let open = state
+            .regions
+            .open_input()
+            .or_else(|| state.regions.running())
+            .map(|region| region.id);
         let target = agent.left.or(open);
-        let shown = if agent.left.is_some() && target == agent.left { agent.shown } else { 0 };
+        let shown = if agent.left.is_some() && target == agent.left {
+            agent.shown
+        } else {
+            0
+        };
         // Only what others ran: the agent's own calls have told theirs.
-        let others: Vec<Region> = state.regions.all()[(agent.told as usize).min(state.regions.all().len())..]
+        let others: Vec<Region> = state.regions.all()
+            [(agent.told as usize).min(state.regions.all().len())..]
             .iter()
-            .filter(|region| !region.running() && Some(region.id) != target && region.who.as_deref() != Some(context.agent))
+            .filter(|region| {
+                !region.running()
+                    && Some(region.id) != target
+                    && region.who.as_deref() != Some(context.agent)
+            })
             .cloned()
             .collect();
         (target, shown, others)
     };
-    let Some(id) = target else { return nothing_runs(context, &session, &others, &show) };
+    let Some(id) = target else {
+        return nothing_runs(context, &session, &others, &show);
+    };
     let goal = Goal {
         target: Target::Region(id),
         until: until.as_ref(),
@@ -72,7 +89,9 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let outcome = outcome::wait(context.sessions, &session, &goal)?;
     let mut state = session.state();
     let snapshot = state.snapshot()?;
-    let Some(region) = state.regions.get(id).cloned() else { return Err(Failure::from(format!("region {id} is not known"))) };
+    let Some(region) = state.regions.get(id).cloned() else {
+        return Err(Failure::from(format!("region {id} is not known")));
+    };
     let whole = state.span(&region, snapshot.lines());
     let span = whole.from(shown.max(whole.first));
     let running = region.running();
@@ -83,14 +102,25 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     agent.seen = span.after;
     agent.told = last;
     drop(state);
-    let told = Told { session: &session, status: &outcome.status, region: Some(&region), span, snapshot: &snapshot };
+    let told = Told {
+        session: &session,
+        status: &outcome.status,
+        region: Some(&region),
+        span,
+        snapshot: &snapshot,
+    };
     let mut reply = told.reply(&show)?;
     run::notes(&mut reply, &session, &outcome);
     tell_others(&mut reply, &others);
     Ok(reply)
 }
 
-fn nothing_runs(context: &Context<'_>, session: &std::sync::Arc<crate::session::Session>, others: &[Region], show: &Show) -> Result<Reply, Failure> {
+fn nothing_runs(
+    context: &Context<'_>,
+    session: &std::sync::Arc<crate::session::Session>,
+    others: &[Region],
+    show: &Show,
+) -> Result<Reply, Failure> {
     let front = context.sessions.front(session);
     let mut state = session.state();
     let snapshot = state.snapshot()?;
@@ -101,21 +131,48 @@ fn nothing_runs(context: &Context<'_>, session: &std::sync::Arc<crate::session::
     agent.seen = lines;
     drop(state);
     let status = match &front {
-        Front::Over(ending) => Status::Closed { how: super::report::ending_text(ending) },
-        Front::Shell { continuation: true, .. } => Status::Continuation,
+        Front::Over(ending) => Status::Closed {
+            how: super::report::ending_text(ending),
+        },
+        Front::Shell {
+            continuation: true, ..
+        } => Status::Continuation,
         Front::Prompt { line, .. } => Status::Prompt { at: line.clone() },
-        Front::Waiting { line, view } => Status::Waiting { at: line.clone(), secret: view.secret, hedged: view.hedged },
+        Front::Waiting { line, view } => Status::Waiting {
+            at: line.clone(),
+            secret: view.secret,
+            hedged: view.hedged,
+        },
         _ => Status::Settled,
     };
-    let none = crate::session::snapshot::span(crate::session::Position { line: lines, byte: 0 }, None, lines);
-    let told = Told { session, status: &status, region: None, span: none, snapshot: &snapshot };
+    let none = crate::session::snapshot::span(
+        crate::session::Position {
+            line: lines,
+            byte: 0,
+        },
+        None,
+        lines,
+    );
+    let told = Told {
+        session,
+        status: &status,
+        region: None,
+        span: none,
+        snapshot: &snapshot,
+    };
     let mut reply = told.reply(show)?;
     match &front {
         Front::Shell { typed, .. } if !typed.is_empty() => {
-            reply.note(format!("nothing runs; unsubmitted text is on the prompt line: {:?}", crate::reply::words::one_line(typed, 120)));
+            reply.note(format!(
+                "nothing runs; unsubmitted text is on the prompt line: {:?}",
+                crate::reply::words::one_line(typed, 120)
+            ));
         }
         Front::Shell { .. } => reply.note("nothing runs; the shell is at its prompt"),
-        Front::Working { .. } => reply.note(format!("{} is in front; nothing that you started is unfinished", front.name())),
+        Front::Working { .. } => reply.note(format!(
+            "{} is in front; nothing that you started is unfinished",
+            front.name()
+        )),
         _ => {}
     }
     tell_others(&mut reply, others);
@@ -129,9 +186,19 @@ fn tell_others(reply: &mut Reply, others: &[Region]) {
     for region in others.iter().rev().take(OTHERS_TOLD).rev() {
         let who = region.who.as_deref().unwrap_or("a person");
         let exit = crate::reply::header::exit_text(region.exit, &region.pipestatus);
-        reply.note(format!("meanwhile {who} ran #{}: {} · {exit}", region.id, crate::reply::words::one_line(&region.label, 80)));
+        reply.note(format!(
+            "meanwhile {who} ran #{}: {} · {exit}",
+            region.id,
+            crate::reply::words::one_line(&region.label, 80)
+        ));
     }
     if !others.is_empty() {
-        reply.fact("regions", others.iter().map(|region| region.id).collect::<Vec<RegionId>>());
+        reply.fact(
+            "regions",
+            others
+                .iter()
+                .map(|region| region.id)
+                .collect::<Vec<RegionId>>(),
+        );
     }
 }

@@ -19,6 +19,9 @@ pub const DEADLINE: Duration = Duration::from_secs(60);
 /// The name of the tmux socket, in a directory of the test's own.
 const SOCKET: &str = "pg";
 
+/// Characters of a transcript's line that are printed.
+const SHOWN: usize = 1_500;
+
 /// The line ends of Unicode that must not leave the server as they are.
 const LINE_ENDS: [char; 3] = ['\u{2028}', '\u{2029}', '\u{85}'];
 
@@ -285,7 +288,9 @@ impl Drop for Client {
         drop(self.child.wait());
         end_tmux(&self.home.join("tmux"));
         if thread::panicking() {
-            eprintln!("--- transcript\n{}", self.transcript.join("\n"));
+            let cut = |line: &String| line.chars().take(SHOWN).collect::<String>();
+            let transcript: Vec<String> = self.transcript.iter().map(cut).collect();
+            eprintln!("--- transcript\n{}", transcript.join("\n"));
             eprintln!("--- stderr\n{}", self.stderr());
         } else {
             for thread in self.threads.drain(..) {
