@@ -11,6 +11,8 @@ pub enum Status {
         exit: Option<i32>,
         pipestatus: Vec<i32>,
     },
+    /// The line was no command (empty, a comment); with a status when the shell refused it (a syntax error).
+    NoCommand { exit: Option<i32> },
     /// A line given to a program was its last: the program's command has ended too.
     DoneWith {
         command: u32,
@@ -43,7 +45,7 @@ impl Status {
     /// The name in the facts.
     pub fn name(&self) -> &'static str {
         match self {
-            Status::Done { .. } | Status::DoneWith { .. } => "done",
+            Status::Done { .. } | Status::NoCommand { .. } | Status::DoneWith { .. } => "done",
             Status::Running | Status::Cancelled => "running",
             Status::Until => "until",
             Status::Waiting { .. } | Status::Continuation => "waiting",
@@ -102,11 +104,15 @@ impl std::fmt::Display for Header<'_> {
 }
 
 /// A line that a program stands at is quoted up to this many characters.
-const AT_MOST: usize = 80;
+pub const AT_MOST: usize = 80;
 
 fn state(status: &Status) -> String {
     match status {
         Status::Done { exit, pipestatus } => exit_text(*exit, pipestatus),
+        Status::NoCommand { exit: None } => "no command".into(),
+        Status::NoCommand { exit: Some(exit) } => {
+            format!("no command, {}", exit_text(Some(*exit), &[]))
+        }
         Status::DoneWith {
             command,
             exit,

@@ -166,6 +166,7 @@ pub struct Regions {
     unsettled: Vec<RegionId>,
     /// The line given to a program whose answer is not over yet.
     input: Option<RegionId>,
+    echoing: bool,
     /// Whose line the next command is.
     pub expected: Option<String>,
     /// A shell with markers has been seen.
@@ -552,7 +553,31 @@ impl Regions {
         self.expected = who;
         let id = self.open(Kind::Input, label, None, mark, at);
         self.input = Some(id);
+        self.echoing = true;
         id
+    }
+
+    /// The line given to a program has not been echoed to its end yet: its answer has not begun.
+    pub fn echoing(&self) -> bool {
+        self.echoing && self.input.is_some()
+    }
+
+    /// The line break after a line given to a program has come: here its answer begins.
+    pub fn echoed(&mut self, term: &mut Terminal, at: Moment) {
+        self.echoing = false;
+        let Some(region) = self.input.and_then(|id| self.list.get_mut(id as usize - 1)) else {
+            return;
+        };
+        if let Place::Live(mark) = std::mem::replace(&mut region.start, Place::Live(term.mark())) {
+            term.release(mark);
+        }
+        region.start_offset = at.offset;
+        self.changed.push(region.id);
+    }
+
+    /// The same for a region of an earlier server, whose answer began where it is opened.
+    pub fn never_echoed(&mut self) {
+        self.echoing = false;
     }
 
     /// Ends a region at `mark`. One that has ended stays as it is.

@@ -181,6 +181,18 @@ impl State {
             rest = after;
             self.pass_known();
         }
+        if self.regions.echoing() {
+            if let Some(at) = rest.iter().position(|&byte| byte == b'\n') {
+                let (echo, answer) = rest.split_at(at + 1);
+                self.feed_terminal(echo, replay);
+                rest = answer;
+                // The echo may have held the end of the program, and of the region with it.
+                if self.regions.echoing() {
+                    let at = self.moment();
+                    self.regions.echoed(&mut self.term, at);
+                }
+            }
+        }
         self.feed_terminal(rest, replay);
     }
 
@@ -278,6 +290,7 @@ impl State {
                 mark,
                 at,
             );
+            self.regions.never_echoed();
         }
     }
 

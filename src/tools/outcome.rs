@@ -98,20 +98,22 @@ pub fn wait(
     }
 }
 
-/// How a region has ended. A line that was the last one its program took tells of the program's own end.
+/// How a region has ended. One that ended with the command around it (the last line that a program took, the `exit` of a nested shell)
+/// tells of that command's end.
 fn done(state: &State, region: &Region) -> Status {
-    if region.kind == Kind::Input {
-        let command = state.regions.all()[..region.id as usize - 1]
-            .iter()
-            .rev()
-            .find(|other| other.kind == Kind::Command);
-        if let Some(command) = command.filter(|command| {
-            command.end_offset.is_some() && command.end_offset == region.end_offset
-        }) {
+    if region.exit.is_none() {
+        let before = &state.regions.all()[..region.id as usize - 1];
+        let outer = before.iter().rev().find(|other| {
+            other.kind == Kind::Command
+                && other.end_offset.is_some()
+                && other.end_offset == region.end_offset
+        });
+        if let Some(outer) = outer {
+            let (exit, pipestatus) = (outer.exit, outer.pipestatus.clone());
             return Status::DoneWith {
-                command: command.id,
-                exit: command.exit,
-                pipestatus: command.pipestatus.clone(),
+                command: outer.id,
+                exit,
+                pipestatus,
             };
         }
     }
@@ -199,14 +201,16 @@ impl<'a> Waiter<'a> {
                         .idle_status
                         .filter(|(at, _)| *at >= offset)
                         .map(|(_, status)| status);
-                    return Ok(Step::Over(self.outcome(Status::Done {
-                        exit,
-                        pipestatus: Vec::new(),
-                    })));
+                    return Ok(Step::Over(self.outcome(Status::NoCommand { exit })));
                 }
             }
         }
         if let Some(region) = self.region().and_then(|id| state.regions.get(id)) {
+            // The command is a shell of its own, which has reached its prompt.
+            if region.running() && state.regions.prompt().is_some() {
+                let at = state.term.cursor_line();
+                return Ok(Step::Over(self.outcome(Status::Prompt { at })));
+            }
             if !region.running() {
                 let status = done(&state, region);
                 let ended = *self.ended_at.get_or_insert_with(Instant::now);

@@ -198,6 +198,9 @@ impl Told<'_> {
                 reply.fact("pipestatus", pipestatus.clone());
             }
         }
+        if let Status::NoCommand { exit } = self.status {
+            reply.fact("exit_code", *exit);
+        }
         if let (Some(region), Status::DoneWith { command, .. }) = (region, self.status) {
             reply.fact("regions", vec![*command, region.id]);
         }

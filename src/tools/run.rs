@@ -5,15 +5,14 @@ use std::time::{Duration, Instant};
 
 use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
-use crate::reply::header::Status;
+use crate::reply::header::{self, Status};
 use crate::reply::words;
 use crate::session::MarkId;
 use crate::session::front::{self, Front};
 use crate::session::keys::Key;
-use crate::session::regions::Kind;
 use crate::session::snapshot::{self, Span};
 use crate::session::watch::Woken;
-use crate::session::{RegionId, Session};
+use crate::session::{Position, RegionId, Session};
 
 use super::args::{Args, INPUT_MOST, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Outcome, Target};
@@ -107,6 +106,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         let goes_on = matches!(
             outcome.status,
             Status::Done { .. }
+                | Status::NoCommand { .. }
                 | Status::DoneWith { .. }
                 | Status::Prompt { .. }
                 | Status::Continuation
@@ -164,7 +164,6 @@ pub struct Typed {
     pub target: Target,
     /// Where the cursor stood before: what a line that is no command prints comes after it.
     mark: MarkId,
-    line: String,
 }
 
 /// Types one line and Enter, if what is in front takes lines.
@@ -315,11 +314,7 @@ fn begin(context: &Context<'_>, session: &Arc<Session>, line: &str, front: &Fron
             Target::Region(id)
         }
     };
-    Typed {
-        target,
-        mark,
-        line: line.to_string(),
-    }
+    Typed { target, mark }
 }
 
 fn protected(session: &Session, typed: &str) -> Failure {
@@ -352,12 +347,12 @@ pub fn tell(
     let region = outcome.region.and_then(|id| state.regions.get(id)).cloned();
     let span = match &region {
         Some(region) => {
-            let span = state.span(region, lines);
-            if region.kind == Kind::Input {
-                without_echo(&snapshot, span, &typed.line)?
-            } else {
-                span
-            }
+            let (start, end) = state.regions.bounds(&state.term, region);
+            snapshot::span(
+                start,
+                end.or_else(|| quoted(&state, &outcome.status)),
+                lines,
+            )
         }
         None => no_command(&state, typed.mark, lines),
     };
@@ -379,13 +374,22 @@ pub fn tell(
     if continues {
         reply.note("the shell wants the rest (an open quote, heredoc or block): send it with `run`, or press ctrl+c with `send`");
     }
-    if region.is_none() && !continues && matches!(outcome.status, Status::Done { .. }) {
-        reply.note("the line ran no command");
-    }
     if let Some(trouble) = trouble {
         reply.note(trouble);
     }
     Ok(reply)
+}
+
+/// The line that a program stands at is in the header: the output of one that runs on ends before it.
+pub fn quoted(state: &crate::session::State, status: &Status) -> Option<Position> {
+    let Position { line, .. } = state.term.cursor().position;
+    match status {
+        Status::Prompt { .. } => Some(Position { line, byte: 0 }),
+        Status::Waiting { at, .. } if at.chars().count() <= header::AT_MOST => {
+            Some(Position { line, byte: 0 })
+        }
+        _ => None,
+    }
 }
 
 /// What the reader should do next, where the header alone does not say.
@@ -422,37 +426,17 @@ fn no_command(state: &crate::session::State, mark: MarkId, lines: u64) -> Span {
     let here = state.term.cursor().position;
     match state.term.locate(mark) {
         Some(start) if start.line + 1 < here.line => {
-            let begin = crate::session::Position {
+            let begin = Position {
                 line: start.line + 1,
                 byte: 0,
             };
-            snapshot::span(
-                begin,
-                Some(crate::session::Position { byte: 0, ..here }),
-                lines,
-            )
+            snapshot::span(begin, Some(Position { byte: 0, ..here }), lines)
         }
-        _ => snapshot::span(here, Some(here), lines),
+        _ => {
+            let none = Position { byte: 0, ..here };
+            snapshot::span(none, Some(none), lines)
+        }
     }
-}
-
-/// An input region begins at the prompt where the line was typed: the line's echo is not output.
-fn without_echo(
-    snapshot: &crate::session::Snapshot,
-    span: Span,
-    line: &str,
-) -> Result<Span, Failure> {
-    let first = snapshot.take(span, span.first, 1)?;
-    let echoed = first.first().is_some_and(|(_, shown)| {
-        let text = String::from_utf8_lossy(&shown.bytes);
-        let text = text.trim_end();
-        text.is_empty() || text == line.trim_end() || line.trim_end().ends_with(text)
-    });
-    Ok(if echoed {
-        span.from(span.first + 1)
-    } else {
-        span
-    })
 }
 
 /// What this agent has now seen of what it left running.

@@ -218,7 +218,7 @@ impl Finder {
         let (live_from, _) = snapshot.live();
         // A region may begin or end within a line: its first and last lines are looked at by themselves.
         let (first, last) = (span.first, span.after.saturating_sub(1));
-        let mut single = |from: u64, to: u64, hit: &mut dyn FnMut(u64)| -> Result<(), Failure> {
+        let single = |from: u64, to: u64, hit: &mut dyn FnMut(u64)| -> Result<(), Failure> {
             snapshot.each(span.from(from), |number, line| {
                 if number < to && self.line.is_match(&String::from_utf8_lossy(&line.bytes)) {
                     hit(number);
