@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 
 use crate::store::layout::SessionDir;
 use crate::store::spawn::Spawn;
-use crate::sys::limits;
+use crate::sys::{limits, stop};
 
 /// What tmux has set for this very pane and the program must keep.
 const FROM_TMUX: [&str; 5] = [
@@ -47,6 +47,7 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
     if let Err(error) = limits::set_descriptors(spawn.descriptors) {
         eprintln!("paneglass launch: cannot restore the limit on open files: {error}");
     }
+    stop::reset_signals();
     let kept = FROM_TMUX
         .iter()
         .filter_map(|name| Some((*name, std::env::var_os(name)?)));

@@ -35,8 +35,10 @@ pub enum Status {
     Continuation,
     /// A full-screen program has drawn its screen, or output has paused.
     Settled,
+    /// Nothing runs.
+    Idle,
     /// The session is over.
-    Closed { how: String },
+    Closed { how: String, exit: Option<i32> },
     /// The call was cancelled; what runs goes on.
     Cancelled,
 }
@@ -50,7 +52,7 @@ impl Status {
             Status::Until => "until",
             Status::Waiting { .. } | Status::Continuation => "waiting",
             Status::Prompt { .. } => "prompt",
-            Status::Settled => "settled",
+            Status::Settled | Status::Idle => "settled",
             Status::Closed { .. } => "closed",
         }
     }
@@ -133,7 +135,8 @@ fn state(status: &Status) -> String {
             "waiting at a continuation prompt: the command is unfinished".into()
         }
         Status::Settled => "settled".into(),
-        Status::Closed { how } => how.clone(),
+        Status::Idle => "nothing runs".into(),
+        Status::Closed { how, .. } => how.clone(),
         Status::Running | Status::Until | Status::Cancelled => "running".into(),
     }
 }

@@ -14,8 +14,7 @@ use crate::sys::stop::StopSignals;
 /// Serves until the input ends or a signal asks to stop. Sessions live on in tmux.
 pub fn serve(config: &Config) -> Result<(), String> {
     let fail = |error: io::Error| format!("cannot start: {error}");
-    // Before any thread, so that none of them takes the signals.
-    let signals = StopSignals::block().map_err(fail)?;
+    let signals = StopSignals::catch().map_err(fail)?;
     let output = fd::take_stdout().map_err(fail)?;
     let input = io::stdin().as_fd().try_clone_to_owned().map_err(fail)?;
     let reader = UntilStopped {

@@ -169,6 +169,8 @@ pub struct Regions {
     echoing: bool,
     /// Whose line the next command is.
     pub expected: Option<String>,
+    /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in the middle of a row).
+    pub expected_line: Option<String>,
     /// A shell with markers has been seen.
     pub integrated: bool,
     /// The last command end that belonged to no command (a syntax error): its offset and status.
@@ -458,7 +460,10 @@ impl Regions {
                 self.shells[index].state = At::Running(id);
             }
             state => {
-                let label = label(term, &state, mark);
+                let mut label = label(term, &state, mark);
+                if let Some(line) = self.expected_line.take().filter(|_| one_segment(&state)) {
+                    label = line;
+                }
                 release(term, state);
                 let id = self.open(Kind::Command, label, Some(pid), mark, at);
                 self.shells[index].state = At::Running(id);
@@ -679,6 +684,10 @@ fn label(term: &Terminal, state: &At, end: MarkId) -> String {
         text.trim_end().to_string()
     });
     texts.collect::<Vec<_>>().join("\n").trim().to_string()
+}
+
+fn one_segment(state: &At) -> bool {
+    matches!(state, At::Prompt { segments, .. } if segments.len() == 1)
 }
 
 fn release(term: &mut Terminal, state: At) {

@@ -77,6 +77,22 @@ impl State {
 
 /// From a start and an end (`None`: where the log ends) to lines.
 pub fn span(start: Position, end: Option<Position>, lines: u64) -> Span {
+    // Nothing was printed, in the middle of a line.
+    let end = end.map(|end| {
+        if end <= start {
+            Position {
+                line: start.line,
+                byte: 0,
+            }
+        } else {
+            end
+        }
+    });
+    let start = if end.is_some_and(|end| end.byte == 0 && end.line == start.line) {
+        Position { byte: 0, ..start }
+    } else {
+        start
+    };
     let (after, cut) = match end {
         // An end at the start of a line: the line before is the last.
         Some(end) if end.byte == 0 || end.line >= lines => (end.line, None),
@@ -188,6 +204,8 @@ mod tests {
         check(at(3, 0), Some(at(5, 0)), 9, (3, 5, None));
         check(at(3, 0), Some(at(5, 2)), 9, (3, 6, Some(2)));
         check(at(3, 0), Some(at(3, 0)), 9, (3, 3, None));
+        check(at(3, 7), Some(at(3, 7)), 9, (3, 3, None));
+        check(at(3, 7), Some(at(3, 9)), 9, (3, 4, Some(9)));
         check(at(3, 0), None, 9, (3, 9, None));
         // A start beyond the log: nothing has been printed yet.
         check(at(9, 0), None, 9, (9, 9, None));

@@ -9,7 +9,7 @@ use crate::mcp::Progress;
 use crate::proc::View;
 use crate::reply::header::Status;
 use crate::session::front::{self, Front};
-use crate::session::regions::{Kind, Region};
+use crate::session::regions::{self, Kind, Region};
 use crate::session::watch::{Cancel, Woken};
 use crate::session::{Error, RegionId, Session, Sessions, State};
 
@@ -205,6 +205,13 @@ impl<'a> Waiter<'a> {
                 }
             }
         }
+        let lost = self
+            .region()
+            .and_then(|id| state.regions.get(id))
+            .is_none_or(|region| region.status != regions::Status::Done);
+        if let Some(ending) = state.ending.filter(|_| lost) {
+            return Ok(Step::Over(self.outcome(super::report::closed(&ending))));
+        }
         if let Some(region) = self.region().and_then(|id| state.regions.get(id)) {
             // The command is a shell of its own, which has reached its prompt.
             if region.running() && state.regions.prompt().is_some() {
@@ -221,10 +228,6 @@ impl<'a> Waiter<'a> {
                 }
                 self.wake_at = Some(ended + PROMPT_FOLLOWS);
             }
-        }
-        if let Some(ending) = state.ending {
-            let how = super::report::ending_text(&ending);
-            return Ok(Step::Over(self.outcome(Status::Closed { how })));
         }
         let quiet = state.last_output.elapsed();
         if quiet < self.last_quiet {

@@ -198,7 +198,7 @@ impl Told<'_> {
                 reply.fact("pipestatus", pipestatus.clone());
             }
         }
-        if let Status::NoCommand { exit } = self.status {
+        if let Status::NoCommand { exit } | Status::Closed { exit, .. } = self.status {
             reply.fact("exit_code", *exit);
         }
         if let (Some(region), Status::DoneWith { command, .. }) = (region, self.status) {
@@ -230,6 +230,14 @@ pub fn facts(reply: &mut Reply, session: &Session, status: &Status) {
             reply.fact("prompt", words::one_line(at, 200))
         }
         _ => {}
+    }
+}
+
+/// The status of a session that has ended.
+pub fn closed(ending: &Ending) -> Status {
+    Status::Closed {
+        how: ending_text(ending),
+        exit: ending.status,
     }
 }
 

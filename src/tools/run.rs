@@ -17,7 +17,7 @@ use crate::session::{Position, RegionId, Session};
 use super::args::{Args, INPUT_MOST, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Outcome, Target};
 use super::report::{Show, Told};
-use super::{Context, Failure};
+use super::{Context, Failure, send};
 
 /// A terminal in canonical mode takes at most so many bytes of a line (N_TTY_BUF_SIZE - 1 in drivers/tty/n_tty.c).
 const CANONICAL_MOST: usize = 4_095;
@@ -283,6 +283,7 @@ fn begin(context: &Context<'_>, session: &Arc<Session>, line: &str, front: &Fron
     let target = match front {
         Front::Shell { .. } => {
             state.regions.expected = Some(context.agent.to_string());
+            state.regions.expected_line = Some(line.trim().to_string());
             Target::Command {
                 after: state.regions.last_id(),
                 offset: at.offset,
@@ -317,7 +318,7 @@ fn begin(context: &Context<'_>, session: &Arc<Session>, line: &str, front: &Fron
     Typed { target, mark }
 }
 
-fn protected(session: &Session, typed: &str) -> Failure {
+pub fn protected(session: &Session, typed: &str) -> Failure {
     Failure::from(format!(
         "someone's unsubmitted text is on the prompt line of {}: {:?}; nothing was typed. Wait for it to go with `wait`, use a session of your own, or clear it with force=true",
         session.name,
@@ -370,7 +371,13 @@ pub fn tell(
         snapshot: &snapshot,
     };
     let mut reply = told.reply(show)?;
-    notes(&mut reply, session, outcome);
+    if matches!(outcome.status, Status::Settled) {
+        // A full-screen program has come up: its screen is what it has to say.
+        reply = send::screen(context, session)?;
+        reply.fact("region", outcome.region);
+        return Ok(reply);
+    }
+    notes(&mut reply, outcome);
     if continues {
         reply.note("the shell wants the rest (an open quote, heredoc or block): send it with `run`, or press ctrl+c with `send`");
     }
@@ -388,12 +395,13 @@ pub fn quoted(state: &crate::session::State, status: &Status) -> Option<Position
         Status::Waiting { at, .. } if at.chars().count() <= header::AT_MOST => {
             Some(Position { line, byte: 0 })
         }
+        Status::Settled => Some(Position { line, byte: 0 }),
         _ => None,
     }
 }
 
 /// What the reader should do next, where the header alone does not say.
-pub fn notes(reply: &mut Reply, session: &Session, outcome: &Outcome) {
+pub fn notes(reply: &mut Reply, outcome: &Outcome) {
     let name = outcome.view.as_ref().map(front::name);
     match &outcome.status {
         Status::Running => {
@@ -413,10 +421,6 @@ pub fn notes(reply: &mut Reply, session: &Session, outcome: &Outcome) {
                 "{name} waits for input: answer with `run` (a line) or `send` (keys)"
             ));
         }
-        Status::Settled => reply.note(format!(
-            "a full-screen program is in front of {}: `send` keys to it",
-            session.name
-        )),
         _ => {}
     }
 }

@@ -11,10 +11,11 @@ use crate::session::regions::Kind;
 use crate::session::screen::Screen;
 use crate::session::snapshot;
 use crate::session::watch::Woken;
+use crate::session::{MarkId, RegionId};
 
 use super::args::{Args, INPUT_MOST};
 use super::report::{self, Show, Told};
-use super::{Context, Failure};
+use super::{Context, Failure, run};
 
 const WAIT_DEFAULT: u64 = 5_000;
 const WAIT_MOST: u64 = 60_000;
@@ -91,38 +92,41 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let session = context.sessions.get_live(&name)?;
     let _typist = session.typist(context.agent, "send", context.cancel)?;
     let front = context.sessions.front(&session);
-    // Keys that give up or leave a line are no danger to it; text would be joined with it.
-    let harmless = text.is_empty()
-        && names.iter().all(
-            |name| matches!(keys::parse(name), Some(Key::Named(key)) if key.starts_with("C-")),
-        );
+    let nothing = text.is_empty() && keys.is_empty();
+    let mut own = true;
     if let Front::Shell { typed, .. } = &front {
-        let own = session
-            .state()
-            .agents
-            .get(context.agent)
-            .is_some_and(|agent| agent.unsubmitted == *typed);
-        if !typed.is_empty() && !own && !force && !harmless {
-            return Err(Failure::from(format!(
-                "someone's unsubmitted text is on the prompt line of {name}: {:?}; nothing was typed. Wait for it to go with `wait`, or use force=true",
-                crate::reply::words::one_line(typed, 120)
-            )));
+        let state = session.state();
+        own = typed.is_empty()
+            || state
+                .agents
+                .get(context.agent)
+                .is_some_and(|agent| agent.unsubmitted == *typed);
+        if !own && !force && !nothing {
+            return Err(run::protected(&session, typed));
         }
     }
     let watch = session.watch();
-    let (mark, regions_before) = {
+    let before = {
         let mut state = session.state();
         let state = &mut *state;
-        state.regions.expected = Some(context.agent.to_string());
-        (state.term.mark_line(), state.regions.last_id())
+        state.regions.expected = Some(context.agent.to_string()).filter(|_| !nothing);
+        // Marks on the alternate screen go with it.
+        let line = state.term.cursor().position.line;
+        let mark = (!state.term.alternate()).then(|| state.term.mark_line());
+        Before {
+            line,
+            mark,
+            regions: state.regions.last_id(),
+            own,
+            nothing,
+        }
     };
-    let nothing = text.is_empty() && keys.is_empty();
     if !nothing {
         let bracketed = session.state().term.bracketed_paste() && !text.contains('\n');
         context.sessions.press(&session, &text, bracketed, &keys)?;
     }
     settle_down(&session, &watch, context, wait, settle, nothing);
-    tell(context, &session, mark, regions_before, nothing, &show)
+    tell(context, &session, &before, &show)
 }
 
 fn keys_of(names: &[String]) -> Result<Vec<Key>, String> {
@@ -164,12 +168,22 @@ fn settle_down(
     }
 }
 
+/// How things stood before anything was typed.
+struct Before {
+    /// The cursor's line, and a mark at its start.
+    line: u64,
+    mark: Option<MarkId>,
+    regions: RegionId,
+    /// What is on the prompt line, if anything, is this agent's.
+    own: bool,
+    /// Nothing is to be typed.
+    nothing: bool,
+}
+
 fn tell(
     context: &Context<'_>,
     session: &std::sync::Arc<crate::session::Session>,
-    mark: crate::session::MarkId,
-    regions_before: u32,
-    nothing: bool,
+    before: &Before,
     show: &Show,
 ) -> Result<Reply, Failure> {
     let front = context.sessions.front(session);
@@ -177,15 +191,21 @@ fn tell(
     state.regions.expected = None;
     let snapshot = state.snapshot()?;
     let lines = snapshot.lines();
-    let start = state.term.locate(mark);
-    state.term.release(mark);
+    let start = before
+        .mark
+        .and_then(|mark| state.term.locate(mark))
+        .map_or(before.line, |start| start.line);
+    before
+        .mark
+        .into_iter()
+        .for_each(|mark| state.term.release(mark));
     let fullscreen = state.term.fullscreen();
     let typed = state
         .regions
         .prompt()
         .map(|prompt| state.term.text_from(prompt.typed).trim().to_string());
     let finished: Vec<_> = state.regions.all()
-        [(regions_before as usize).min(state.regions.all().len())..]
+        [(before.regions as usize).min(state.regions.all().len())..]
         .iter()
         .filter(|region| region.kind == Kind::Command && !region.running())
         .cloned()
@@ -193,24 +213,21 @@ fn tell(
     let running = state.regions.running().map(|region| region.id);
     let last = state.regions.last_id();
     let agent = state.agents.entry(context.agent.to_string()).or_default();
-    let from = if nothing {
-        agent.seen
-    } else {
-        start.map_or(lines, |start| start.line)
-    };
-    agent.unsubmitted = typed.unwrap_or_default();
+    let from = if before.nothing { agent.seen } else { start };
+    // Text of another that was forced past is still that other's.
+    if before.own && !before.nothing {
+        agent.unsubmitted = typed.unwrap_or_default();
+    }
     agent.seen = lines;
     agent.told = last;
     // What it started with Enter is its own to wait for.
-    if running.is_some_and(|id| id > regions_before) {
+    if running.is_some_and(|id| id > before.regions) {
         agent.left = running;
         agent.shown = lines;
     }
     drop(state);
     let status = match &front {
-        Front::Over(ending) => Status::Closed {
-            how: report::ending_text(ending),
-        },
+        Front::Over(ending) => super::report::closed(ending),
         Front::Shell {
             continuation: true, ..
         } => Status::Continuation,

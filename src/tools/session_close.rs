@@ -60,6 +60,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     context.sessions.close(&session)?;
     let status = Status::Closed {
         how: "session closed".into(),
+        exit: None,
     };
     let mut reply = Reply::new(format!("[{name} · closed]"));
     report::facts(&mut reply, &session, &status);

@@ -133,7 +133,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             reply.note(text);
         }
     }
-    if session.meta.integrated.is_none() {
+    if session.meta.integrated.is_none() && session.state().ending.is_none() {
         reply.note("a program or plain shell: lines typed with `run` are matched by prompts, without exit statuses");
     }
     Ok(reply)

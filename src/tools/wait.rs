@@ -8,12 +8,13 @@ use crate::reply::header::Status;
 use crate::session::RegionId;
 use crate::session::front::Front;
 use crate::session::regions::Region;
+use crate::session::snapshot;
 
 use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Target};
 use super::report::{Show, Told};
 use super::run::{self, SETTLE_DEFAULT};
-use super::{Context, Failure};
+use super::{Context, Failure, send};
 
 pub fn tool() -> Tool {
     use schema::{integer, string};
@@ -92,7 +93,12 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let Some(region) = state.regions.get(id).cloned() else {
         return Err(Failure::from(format!("region {id} is not known")));
     };
-    let whole = state.span(&region, snapshot.lines());
+    let (start, end) = state.regions.bounds(&state.term, &region);
+    let whole = snapshot::span(
+        start,
+        end.or_else(|| run::quoted(&state, &outcome.status)),
+        snapshot.lines(),
+    );
     let span = whole.from(shown.max(whole.first));
     let running = region.running();
     let last = state.regions.last_id();
@@ -102,6 +108,11 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     agent.seen = span.after;
     agent.told = last;
     drop(state);
+    if matches!(outcome.status, Status::Settled) {
+        let mut reply = send::screen(context, &session)?;
+        reply.fact("region", id);
+        return Ok(reply);
+    }
     let told = Told {
         session: &session,
         status: &outcome.status,
@@ -110,7 +121,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         snapshot: &snapshot,
     };
     let mut reply = told.reply(&show)?;
-    run::notes(&mut reply, &session, &outcome);
+    run::notes(&mut reply, &outcome);
     tell_others(&mut reply, &others);
     Ok(reply)
 }
@@ -131,9 +142,7 @@ fn nothing_runs(
     agent.seen = lines;
     drop(state);
     let status = match &front {
-        Front::Over(ending) => Status::Closed {
-            how: super::report::ending_text(ending),
-        },
+        Front::Over(ending) => super::report::closed(ending),
         Front::Shell {
             continuation: true, ..
         } => Status::Continuation,
@@ -143,7 +152,7 @@ fn nothing_runs(
             secret: view.secret,
             hedged: view.hedged,
         },
-        _ => Status::Settled,
+        _ => Status::Idle,
     };
     let none = crate::session::snapshot::span(
         crate::session::Position {
@@ -164,11 +173,11 @@ fn nothing_runs(
     match &front {
         Front::Shell { typed, .. } if !typed.is_empty() => {
             reply.note(format!(
-                "nothing runs; unsubmitted text is on the prompt line: {:?}",
+                "unsubmitted text is on the prompt line: {:?}",
                 crate::reply::words::one_line(typed, 120)
             ));
         }
-        Front::Shell { .. } => reply.note("nothing runs; the shell is at its prompt"),
+        Front::Shell { .. } => reply.note("the shell is at its prompt"),
         Front::Working { .. } => reply.note(format!(
             "{} is in front; nothing that you started is unfinished",
             front.name()
