@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use super::stage::is_root;
+use super::stage::{end, is_root};
 
 pub(super) struct Listener {
     pub port: u16,
@@ -76,8 +76,7 @@ fn sshd(config: &str) -> Command {
 impl Drop for Listener {
     fn drop(&mut self) {
         for server in self.servers.lock().unwrap().iter_mut() {
-            let _ = server.kill();
-            let _ = server.wait();
+            end(server);
         }
     }
 }

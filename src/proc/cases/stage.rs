@@ -24,17 +24,20 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// programs that the cases name.
 const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+const SIGKILL: i32 = 9;
+const SIGSTOP: i32 = 19;
+
 pub(super) struct Stage {
     child: RefCell<Child>,
     pty: Pty,
     dir: PathBuf,
     printed: Arc<Mutex<Vec<u8>>>,
-    _ssh: Option<Listener>,
+    ssh: Option<Listener>,
 }
 
 impl Stage {
     /// Starts the program in a folder of its own. `{port}` and `{dir}` in its arguments are filled in; with `{port}`
-    /// an SSH server listens there.
+    /// an SSH server listens there. `{user}` in front starts it as an ordinary user.
     pub fn new(argv: &[&str]) -> Self {
         let dir = private_dir();
         furnish(&dir);
@@ -51,7 +54,16 @@ impl Stage {
                 .replace("{port}", &port)
                 .replace("{dir}", &dir.display().to_string())
         };
-        let argv: Vec<String> = argv.iter().map(fill).collect();
+        let (as_user, argv) = match argv {
+            ["{user}", rest @ ..] => (is_root(), rest),
+            _ => (false, argv),
+        };
+        let ordinary = as_user
+            .then_some(["runuser", "-u", "nobody", "--"])
+            .into_iter()
+            .flatten()
+            .map(str::to_owned);
+        let argv: Vec<String> = ordinary.chain(argv.iter().map(fill)).collect();
         let mut command = Command::new("env");
         command.args(&argv).current_dir(&dir).env_clear();
         for (key, value) in environment(&dir) {
@@ -66,7 +78,7 @@ impl Stage {
             pty,
             dir,
             printed,
-            _ssh: ssh,
+            ssh,
         }
     }
 
@@ -125,22 +137,35 @@ impl Stage {
         String::from_utf8_lossy(&self.printed.lock().unwrap()).into_owned()
     }
 
-    /// The program, what descends from it, and what else is in its session.
     fn family(&self) -> Vec<Process> {
-        let tree = Proc::new("/proc").tree();
-        let descendants: Vec<Pid> = tree
-            .descendants([self.pid()])
-            .iter()
-            .map(|process| process.pid)
-            .collect();
-        let is_ours =
-            |process: &Process| process.session == self.pid() || descendants.contains(&process.pid);
-        tree.processes()
-            .iter()
-            .filter(|process| is_ours(process))
-            .cloned()
-            .collect()
+        family(self.pid())
     }
+}
+
+/// A process, what descends from it, and what else is in its session.
+fn family(root: Pid) -> Vec<Process> {
+    let tree = Proc::new("/proc").tree();
+    let descendants: Vec<Pid> = tree
+        .descendants([root])
+        .iter()
+        .map(|process| process.pid)
+        .collect();
+    let is_ours = |process: &&Process| {
+        process.session == root || process.pid == root || descendants.contains(&process.pid)
+    };
+    tree.processes().iter().filter(is_ours).cloned().collect()
+}
+
+/// Ends and reaps a child, and ends its family.
+pub(super) fn end(child: &mut Child) {
+    let pid = Pid(child.id() as i32);
+    // Stopped first, so that it starts nothing anew while the others are killed.
+    let _ = signal::kill(pid.0, SIGSTOP);
+    for process in family(pid).iter().filter(|process| process.pid != pid) {
+        let _ = signal::kill(process.pid.0, SIGKILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 impl Drop for Stage {
@@ -154,22 +179,11 @@ impl Drop for Stage {
                 .arg("kill-server")
                 .status();
         }
-        // Stopped before it is killed, so that what is killed in between is not started anew.
-        let _ = signal::kill(self.pid().0, libc_sigstop());
-        for process in self.family() {
-            if process.pid != self.pid() {
-                let _ = signal::kill(process.pid.0, signal::number("KILL").unwrap_or(9));
-            }
-        }
-        let mut child = self.child.borrow_mut();
-        let _ = child.kill();
-        let _ = child.wait();
+        // Before the client goes: what runs at the far side would outlive the connection, and descend from nobody.
+        drop(self.ssh.take());
+        end(self.child.get_mut());
         let _ = std::fs::remove_dir_all(&self.dir);
     }
-}
-
-fn libc_sigstop() -> i32 {
-    signal::number("STOP").unwrap_or(19)
 }
 
 /// Keeps reading, so that no program stops for a full terminal. Ends when nothing holds the terminal any more.
