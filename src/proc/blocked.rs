@@ -97,7 +97,7 @@ impl Looker<'_> {
         if self.process.threads <= 1 {
             return vec![pid];
         }
-        let Ok(entries) = std::fs::read_dir(self.proc.path(pid, "task")) else {
+        let Ok(entries) = self.proc.folder(pid, "task") else {
             return vec![pid];
         };
         let threads = entries
@@ -128,7 +128,7 @@ impl Looker<'_> {
 
     /// From the system call.
     fn strong(&self, thread: Pid) -> Strong {
-        let Some(numbers) = call::NATIVE.filter(|_| !self.proc.weak) else {
+        let Some(numbers) = call::NATIVE else {
             return Strong::Hidden;
         };
         let line = match self.file(thread, "syscall") {
@@ -213,7 +213,7 @@ impl Looker<'_> {
             return None;
         }
         let mut memory = vec![0; bytes];
-        let file = std::fs::File::open(self.proc.path(self.process.pid, "mem")).ok()?;
+        let file = std::fs::File::open(self.proc.allowed(self.process.pid, "mem").ok()?).ok()?;
         file.read_exact_at(&mut memory, address).ok()?;
         Some(memory)
     }
@@ -255,7 +255,7 @@ impl Looker<'_> {
                 if watching == 0 {
                     return Watch::Elsewhere;
                 }
-                (By::Poll, watching == held.epolls.len(), true)
+                (By::Poll, raw || watching == held.epolls.len(), true)
             }
         };
         if certain {
@@ -272,9 +272,7 @@ impl Looker<'_> {
     }
 
     fn still_there(&self, thread: Pid) -> bool {
-        self.proc
-            .path(self.process.pid, &format!("task/{thread}"))
-            .exists()
+        self.file(thread, "stat").is_ok()
     }
 }
 

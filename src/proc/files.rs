@@ -63,7 +63,7 @@ impl Proc {
         fd: u32,
         device: &Device<'_>,
     ) -> Option<bool> {
-        match std::fs::read_link(self.path(process.pid, &format!("fd/{fd}"))) {
+        match self.link(process.pid, &format!("fd/{fd}")) {
             Ok(link) => Some(self.leads_to(process, fd, &link, device)),
             Err(error) => hidden(&error),
         }
@@ -78,7 +78,8 @@ impl Proc {
         if !link.starts_with("/dev") && link.parent() != Some(Path::new("/")) {
             return false;
         }
-        match std::fs::metadata(self.path(process.pid, &format!("fd/{fd}"))) {
+        let file = self.allowed(process.pid, &format!("fd/{fd}"));
+        match file.and_then(std::fs::metadata) {
             Ok(file) => {
                 Tty::from_rdev(file.rdev()) == device.tty
                     && device.instance.is_none_or(|own| own == file.dev())
@@ -90,7 +91,7 @@ impl Proc {
     /// Everything it holds. None when that is not ours to see.
     pub(super) fn held(&self, process: &Process, device: &Device<'_>) -> Option<Held> {
         let mut held = Held::default();
-        let entries = match std::fs::read_dir(self.path(process.pid, "fd")) {
+        let entries = match self.folder(process.pid, "fd") {
             Ok(entries) => entries,
             Err(error) => return hidden(&error).map(|_| held),
         };
@@ -158,7 +159,7 @@ impl Proc {
             if self.is_terminal(process, target.fd, device)? {
                 return Some(true);
             }
-            let link = std::fs::read_link(self.path(process.pid, &format!("fd/{}", target.fd)));
+            let link = self.link(process.pid, &format!("fd/{}", target.fd));
             let nested = link.is_ok_and(|link| link == Path::new("anon_inode:[eventpoll]"));
             if nested
                 && depth > 1

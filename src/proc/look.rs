@@ -227,8 +227,9 @@ impl Scene<'_> {
             .map(|process| (process, self.sight(process)))
             .filter(|(process, sight)| match sight.watch {
                 Watch::Terminal(By::Read) => true,
-                Watch::Terminal(By::Poll) | Watch::Likely(_) => process.session != self.session,
-                Watch::Unlikely(_) | Watch::Hidden | Watch::Elsewhere => false,
+                Watch::Terminal(By::Poll) => process.session != self.session,
+                // sudo's monitor and the like hold the terminal, and poll something else.
+                _ => false,
             })
             .collect()
     }

@@ -46,8 +46,8 @@ impl fmt::Display for Pid {
 #[derive(Clone, Debug)]
 pub struct Proc {
     root: PathBuf,
-    /// Act as though ptrace access were missing, so that tests see what an ordinary user sees.
-    weak: bool,
+    /// Files and folders of a process that count as forbidden: tests look as a user with fewer rights does.
+    forbidden: &'static [&'static str],
 }
 
 impl Proc {
@@ -55,16 +55,7 @@ impl Proc {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
-            weak: false,
-        }
-    }
-
-    /// As [`Proc::new`], but `syscall` and `mem` count as unreadable.
-    #[cfg(test)]
-    fn weak(root: impl Into<PathBuf>) -> Self {
-        Self {
-            root: root.into(),
-            weak: true,
+            forbidden: &[],
         }
     }
 
@@ -80,7 +71,7 @@ impl Proc {
 
     /// Its working directory. None too when it is another user's.
     pub fn cwd(&self, pid: Pid) -> Option<PathBuf> {
-        std::fs::read_link(self.path(pid, "cwd")).ok()
+        self.link(pid, "cwd").ok()
     }
 
     /// Users and namespaces, from /proc/PID/status.
@@ -130,7 +121,7 @@ impl Proc {
 
     /// Whether the system calls of this process can be seen, which is what tells waiting from working for certain.
     pub fn sees_calls(&self, pid: Pid) -> bool {
-        !self.weak && call::NATIVE.is_some() && self.bytes(pid, "syscall").is_ok()
+        call::NATIVE.is_some() && self.bytes(pid, "syscall").is_ok()
     }
 
     fn name_foreground(&self, pane: &Process, pgrp: Pid, leader: Option<&Process>) -> Foreground {
@@ -151,13 +142,24 @@ impl Proc {
         }
     }
 
-    fn path(&self, pid: Pid, file: &str) -> PathBuf {
-        let mut path = self.root.join(pid.to_string());
-        path.push(file);
-        path
+    fn bytes(&self, pid: Pid, file: &str) -> io::Result<Vec<u8>> {
+        std::fs::read(self.allowed(pid, file)?)
     }
 
-    fn bytes(&self, pid: Pid, file: &str) -> io::Result<Vec<u8>> {
-        std::fs::read(self.path(pid, file))
+    fn link(&self, pid: Pid, file: &str) -> io::Result<PathBuf> {
+        std::fs::read_link(self.allowed(pid, file)?)
+    }
+
+    fn folder(&self, pid: Pid, name: &str) -> io::Result<std::fs::ReadDir> {
+        std::fs::read_dir(self.allowed(pid, name)?)
+    }
+
+    fn allowed(&self, pid: Pid, file: &str) -> io::Result<PathBuf> {
+        if file.split('/').any(|part| self.forbidden.contains(&part)) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let mut path = self.root.join(pid.to_string());
+        path.push(file);
+        Ok(path)
     }
 }
