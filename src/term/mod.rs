@@ -20,6 +20,7 @@ mod sequences;
 mod terminal;
 mod utf8;
 pub mod width;
+mod width_table;
 mod zones;
 
 pub use cooked::Position;

@@ -183,7 +183,7 @@ impl Performer {
                 let room = screen.grid.cols - screen.cursor.col;
                 if let Some(c) = screen.last {
                     for _ in 0..count.min(room) {
-                        screen.put(c);
+                        screen.print(c);
                     }
                 }
             }
