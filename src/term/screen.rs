@@ -124,7 +124,11 @@ impl Screen {
     pub fn print_ascii(&mut self, run: &[u8]) {
         if !self.modes.wrap || self.modes.insert || self.charsets.drawing() {
             for &byte in run {
-                let c = if self.charsets.drawing() { line_drawing(byte) } else { byte.into() };
+                let c = if self.charsets.drawing() {
+                    line_drawing(byte)
+                } else {
+                    byte.into()
+                };
                 self.print(c);
                 self.last = Some(c);
             }
@@ -141,7 +145,9 @@ impl Screen {
             if self.zones.watching {
                 self.before_print();
             }
-            self.grid.row_mut(self.cursor.row).write_ascii(self.cursor.col, part);
+            self.grid
+                .row_mut(self.cursor.row)
+                .write_ascii(self.cursor.col, part);
             self.cursor.col += part.len();
             rest = after;
         }
@@ -190,7 +196,10 @@ impl Screen {
         if self.zones.watching {
             self.before_print();
         }
-        self.grid.row_mut(row).write(col, c, width);
+        // A blank makes no cell in a row that has none. (A run of ASCII does.)
+        if c != ' ' || self.grid.row(row).touched {
+            self.grid.row_mut(row).write(col, c, width);
+        }
         // Without DECAWM the cursor stays on the last column.
         let last = if self.modes.wrap { cols } else { cols - 1 };
         self.cursor.col = (col + width).min(last);
@@ -231,11 +240,15 @@ impl Screen {
     /// Takes a character into the cell before the cursor, if it belongs there.
     fn joins(&mut self, c: char) -> bool {
         let At { row, col } = self.cursor;
-        let Some(lead) = self.grid.row(row).lead(col) else { return false };
+        let Some(lead) = self.grid.row(row).lead(col) else {
+            return false;
+        };
         let before = self.grid.row(row).text(lead, lead + 1);
         let joined = !self.rules.joiner_waits && before.ends_with(JOINER);
         let mut chars = before.chars();
-        let Some(first) = chars.next() else { return false };
+        let Some(first) = chars.next() else {
+            return false;
+        };
         let pair = match width::join(c) {
             Some(Join::SkinTone) => self.rules.skin_tone_joins && width::takes_skin_tone(first),
             Some(Join::Indicator) => {
@@ -422,7 +435,9 @@ impl Screen {
 
     pub fn insert_chars(&mut self, count: usize) {
         let count = count.min(self.grid.cols - self.cursor.col);
-        if count > 0 {
+        // All that is left of the row: tmux moves nothing and clears nothing, but for the last column.
+        let rest = self.grid.cols - self.cursor.col;
+        if count > 0 && (count < rest || rest == 1) {
             self.insert_cells(count);
         }
     }
@@ -430,8 +445,10 @@ impl Screen {
     pub fn delete_chars(&mut self, count: usize) {
         let At { row, col } = self.cursor;
         let count = count.min(self.grid.cols - col);
-        if count > 0 {
-            let cols = self.grid.cols;
+        let cols = self.grid.cols;
+        if count > 0 && col + count == cols {
+            self.grid.erase(row, col, cols, &mut self.log);
+        } else if count > 0 {
             self.grid.row_mut(row).delete(col, count, cols);
         }
     }
@@ -564,6 +581,8 @@ impl Screen {
         if save_cursor {
             self.covered_cursor = Some(self.cursor);
         }
+        // tmux clears the rows that it shows the alternate screen in, which breaks a line that comes from the history.
+        self.grid.unlink_above(0, &mut self.log);
         let Grid { cols, rows, .. } = self.grid;
         let alternate = Grid::new(cols, rows, false, &mut self.log);
         let mut grid = std::mem::replace(&mut self.grid, alternate);
@@ -619,9 +638,11 @@ pub fn default_tabs(cols: usize) -> Vec<bool> {
 /// The character that DEC line drawing shows for an ASCII character (VT100 User Guide, table 3-9).
 fn line_drawing(byte: u8) -> char {
     const TABLE: [char; 31] = [
-        '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─', '⎼', '⎽', '├', '┤',
-        '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
+        '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
+        '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
     ];
     let index = byte.checked_sub(0x60).map(usize::from);
-    index.and_then(|index| TABLE.get(index).copied()).unwrap_or(byte.into())
+    index
+        .and_then(|index| TABLE.get(index).copied())
+        .unwrap_or(byte.into())
 }

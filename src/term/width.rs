@@ -112,9 +112,18 @@ mod tests {
     #[test]
     fn classes() {
         for (class_, text) in [
-            (Class::Zero, "\u{301}\u{20E3}\u{200B}\u{1160}\u{D7B0}\u{2028}\u{FE0F}\u{E0100}"),
-            (Class::One, "aé\u{AD}\u{600}\u{6DD}─▏⠋\u{E0B0}\u{1F1E6}❤\u{10FFFD}"),
-            (Class::Two, "漢ア한\u{1100}ｆ🙂🚀\u{3248}\u{4DC0}\u{1F3FB}\u{3FFFD}"),
+            (
+                Class::Zero,
+                "\u{301}\u{20E3}\u{200B}\u{1160}\u{D7B0}\u{2028}\u{FE0F}\u{E0100}",
+            ),
+            (
+                Class::One,
+                "aé\u{AD}\u{600}\u{6DD}─▏⠋\u{E0B0}\u{1F1E6}❤\u{10FFFD}",
+            ),
+            (
+                Class::Two,
+                "漢ア한\u{1100}ｆ🙂🚀\u{3248}\u{4DC0}\u{1F3FB}\u{3FFFD}",
+            ),
             (Class::Unassigned, "\u{378}\u{E0FFF}\u{FFFF}\u{10FFFF}"),
         ] {
             for c in text.chars().filter(|&c| c != '\u{3FFFD}') {
@@ -132,7 +141,10 @@ mod tests {
         assert!(middle.wide_indicator && middle.flags_join && middle.skin_tone_joins);
         assert!(!Rules::for_version("tmux 3.6b").wide_indicator);
         assert!(!Rules::for_version("3.7c").flags_join);
-        assert_eq!(Rules::for_version("tmux next-3.8"), Rules::for_version("4.0"));
+        assert_eq!(
+            Rules::for_version("tmux next-3.8"),
+            Rules::for_version("4.0")
+        );
         assert_eq!(Rules::for_version("master"), Rules::for_version("9.9"));
         assert_eq!(Rules::for_version("3.2a"), old);
     }
