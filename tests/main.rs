@@ -1,4 +1,6 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
 mod protocol;
+
+mod term;
 mod util;

@@ -22,6 +22,7 @@ mod step;
 mod terminal;
 mod utf8;
 pub mod width;
+mod width_table;
 mod zones;
 
 pub use cooked::Position;

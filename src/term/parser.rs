@@ -29,12 +29,14 @@ pub trait Perform {
     fn print_ascii(&mut self, run: &[u8]);
     /// A character beyond ASCII; U+FFFD for what is malformed.
     fn print(&mut self, c: char);
-    /// A C0 control other than NUL and ESC.
+    /// A C0 control other than ESC.
     fn control(&mut self, byte: u8);
     /// `ESC`, intermediate bytes, final byte.
     fn escape(&mut self, intermediates: &[u8], byte: u8);
     /// `CSI`; `intermediates` has the private marker first; `params` is digits, `;` and `:`.
     fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8);
+    /// A string begins that the terminal itself reads (OSC, DCS, APC, `ESC k`).
+    fn string(&mut self);
     /// A whole OSC of at most 4 KiB.
     fn osc(&mut self, string: &[u8], span: Span);
     /// A string was given up as one that never ends; the input goes on at `offset`.
@@ -224,8 +226,8 @@ impl Parser {
                     }
                     at += taken;
                 }
-                0x00 | 0x7F => at += 1,
-                0x01..=0x1F => {
+                0x7F => at += 1,
+                0x00..=0x1F => {
                     to.control(byte);
                     at += 1;
                 }
@@ -302,8 +304,7 @@ impl Parser {
             }
             (DcsEntry | DcsParam | DcsIntermediate, 0x00..=0x1F | 0x7F..) => {}
             (DcsEntry | DcsParam | DcsIntermediate, _) => self.dcs_head(byte),
-            (_, 0x00) => {}
-            (_, 0x01..=0x1F) => to.control(byte),
+            (_, 0x00..=0x1F) => to.control(byte),
             // A character is no part of an escape: tmux would swallow it.
             (Escape | EscapeIntermediate, 0x80..) => {
                 self.state = Ground;
@@ -315,9 +316,15 @@ impl Parser {
                 self.state = EscapeIntermediate;
             }
             (Escape, b'[') => self.state = CsiEntry,
-            (Escape, b']') => self.state = Osc,
-            (Escape, b'P') => self.state = DcsEntry,
-            (Escape, b'X' | b'^' | b'_' | b'k') => self.state = Skip,
+            (Escape, b']' | b'P' | b'_' | b'k') => {
+                to.string();
+                self.state = match byte {
+                    b']' => Osc,
+                    b'P' => DcsEntry,
+                    _ => Skip,
+                };
+            }
+            (Escape, b'X' | b'^') => self.state = Skip,
             (EscapeIntermediate, 0x20..=0x2F) => self.intermediate(byte),
             (Escape | EscapeIntermediate, _) => {
                 self.state = Ground;

@@ -202,16 +202,23 @@ impl Row {
         }
     }
 
-    /// Shifts the cells from `col` on right by `count`; what leaves `width` is lost.
+    /// Shifts the cells from `col` on right by `count`; what leaves `width` is lost. Cells are wiped where they were
+    /// moved from, which in a wide gap is not all of it: so does tmux.
     pub fn insert(&mut self, col: usize, count: usize, width: usize) {
         self.split(col, col);
         self.grow(width);
-        if self.cells[width - count] == PAD {
-            // Its other half is about to leave the row.
-            self.cells[width - count - 1] = ERASED;
+        let (from_end, to) = (width - count, col + count);
+        if self.cells[from_end] == PAD {
+            // Cut in two: one half would leave the row.
+            self.cells[from_end - 1] = ERASED;
+            self.cells[from_end] = ERASED;
         }
-        self.cells.copy_within(col..width - count, col + count);
-        self.cells[col..col + count].fill(ERASED);
+        if to >= from_end && self.cells[to] == PAD {
+            // What stays in the gap is cut by what arrives.
+            self.cells[to - 1] = ERASED;
+        }
+        self.cells.copy_within(col..from_end, to);
+        self.cells[col..to.min(from_end)].fill(ERASED);
     }
 
     /// Takes out `count` cells from `col` on, shifting the rest left.

@@ -3,7 +3,7 @@
 
 use super::grid::{Grid, Log};
 use super::row::Note;
-use super::width::{self, Class, Rules};
+use super::width::{self, Class, Join, Rules};
 use super::zones::Zones;
 
 /// A place on the screen, from 0. The column may be the width: a character printed there wraps first.
@@ -122,13 +122,19 @@ impl Screen {
     /// A run of printable ASCII.
     #[inline]
     pub fn print_ascii(&mut self, run: &[u8]) {
-        self.last = run.last().map(|&byte| byte as char);
-        if !self.modes.wrap || self.modes.insert || self.joiner || self.charsets.drawing() {
+        if !self.modes.wrap || self.modes.insert || self.charsets.drawing() {
             for &byte in run {
-                self.print(byte as char);
+                let c = if self.charsets.drawing() {
+                    line_drawing(byte)
+                } else {
+                    byte.into()
+                };
+                self.print(c);
+                self.last = Some(c);
             }
             return;
         }
+        self.last = run.last().map(|&byte| byte.into());
         let mut rest = run;
         while !rest.is_empty() {
             if self.cursor.col >= self.grid.cols {
@@ -147,33 +153,32 @@ impl Screen {
         }
     }
 
-    /// One character, through the character set.
+    /// One character, whatever the character set.
+    #[inline]
     pub fn print(&mut self, c: char) {
-        let c = if self.charsets.drawing() {
-            line_drawing(c)
-        } else {
-            c
-        };
-        self.last = Some(c);
-        self.put(c);
-    }
-
-    /// One character as it is.
-    pub fn put(&mut self, c: char) {
+        self.last = Some(c).filter(|_| self.rules.repeats_all);
         let width = match width::class(c) {
-            Class::Zero => {
-                self.combine(c);
-                return;
-            }
+            Class::Zero => return self.combine(c),
             Class::Unassigned if !self.rules.unassigned => return,
+            // C1 controls are never controls here, and never seen.
+            Class::One if ('\u{80}'..'\u{A0}').contains(&c) => return,
             Class::Unassigned | Class::One => 1,
             Class::Two => 2,
         };
-        if self.joins(c, width) {
-            return;
+        if self.joiner {
+            self.joiner = false;
+            self.add_to_last(&[JOINER, c]);
+        } else if c < '\u{1F1E6}' && self.rules.joiner_waits || !self.joins(c) {
+            let wide = self.rules.wide_indicator && width::join(c) == Some(Join::Indicator);
+            self.put(c, if wide { 2 } else { width });
         }
+    }
+
+    /// One character as it is, in a cell of its own.
+    #[inline]
+    fn put(&mut self, c: char, width: usize) {
         let cols = self.grid.cols;
-        let At { row, col } = self.cursor;
+        let col = self.cursor.col;
         let fits = col + width <= cols;
         if !self.modes.wrap && width > 1 && (width > cols || col != cols && !fits) {
             return;
@@ -184,17 +189,17 @@ impl Screen {
         if self.modes.wrap && !fits {
             self.wrap();
         }
-        if self.cursor.col + width > cols {
+        let At { row, col } = self.cursor;
+        if col + width > cols {
             return;
         }
         if self.zones.watching {
             self.before_print();
         }
-        let At { row, col } = At {
-            row: if fits { row } else { self.cursor.row },
-            col: self.cursor.col,
-        };
-        self.grid.row_mut(row).write(col, c, width);
+        // A blank makes no cell in a row that has none. (A run of ASCII does.)
+        if c != ' ' || self.grid.row(row).touched {
+            self.grid.row_mut(row).write(col, c, width);
+        }
         // Without DECAWM the cursor stays on the last column.
         let last = if self.modes.wrap { cols } else { cols - 1 };
         self.cursor.col = (col + width).min(last);
@@ -202,25 +207,63 @@ impl Screen {
 
     /// A zero-width character goes into the cell before the cursor.
     fn combine(&mut self, c: char) {
-        const ZWJ: char = '\u{200D}';
-        let At { row, col } = self.cursor;
-        if col == 0 {
-            return;
+        match width::join(c) {
+            Some(Join::Joiner) if self.rules.joiner_waits => self.joiner = true,
+            Some(Join::Presentation) if self.rules.emoji_presentation => {
+                self.add_to_last(&[c]);
+                self.widen_last();
+            }
+            // Line and paragraph separators: tmux up to 3.3a drops what its C library calls unprintable.
+            _ if matches!(c, '\u{2028}' | '\u{2029}') && !self.rules.unassigned => {}
+            _ if std::mem::take(&mut self.joiner) => self.add_to_last(&[JOINER, c]),
+            _ => self.add_to_last(&[c]),
         }
-        if c == ZWJ {
-            self.joiner = true;
-            return;
-        }
-        self.grid.row_mut(row).combine(col, c);
     }
 
-    /// Takes a character into the cell before it: after a joiner, a skin tone, half a flag.
-    fn joins(&mut self, c: char, _width: usize) -> bool {
-        if std::mem::take(&mut self.joiner) && self.cursor.col > 0 && !c.is_ascii() {
-            let row = self.grid.row_mut(self.cursor.row);
-            return row.combine(self.cursor.col, '\u{200D}') && row.combine(self.cursor.col, c);
+    /// Adds characters to the cell before the cursor; at column 0 they are dropped.
+    fn add_to_last(&mut self, text: &[char]) {
+        let At { row, col } = self.cursor;
+        for &c in text {
+            self.grid.row_mut(row).combine(col, c);
         }
-        false
+    }
+
+    /// Makes the character before the cursor two columns wide, when there is room.
+    fn widen_last(&mut self) {
+        let At { row, col } = self.cursor;
+        if col > 0 && col < self.grid.cols && self.grid.row(row).lead(col) == Some(col - 1) {
+            self.grid.row_mut(row).widen(col - 1);
+            self.cursor.col += 1;
+        }
+    }
+
+    /// Takes a character into the cell before the cursor, if it belongs there.
+    fn joins(&mut self, c: char) -> bool {
+        let At { row, col } = self.cursor;
+        let Some(lead) = self.grid.row(row).lead(col) else {
+            return false;
+        };
+        let before = self.grid.row(row).text(lead, lead + 1);
+        let joined = !self.rules.joiner_waits && before.ends_with(JOINER);
+        let mut chars = before.chars();
+        let Some(first) = chars.next() else {
+            return false;
+        };
+        let pair = match width::join(c) {
+            Some(Join::SkinTone) => self.rules.skin_tone_joins && width::takes_skin_tone(first),
+            Some(Join::Indicator) => {
+                let half = width::join(first) == Some(Join::Indicator) && chars.next().is_none();
+                self.rules.flags_join && half
+            }
+            _ => false,
+        };
+        if joined || pair {
+            self.add_to_last(&[c]);
+        }
+        if pair {
+            self.widen_last();
+        }
+        joined || pair
     }
 
     /// The line goes on in the next row.
@@ -392,7 +435,9 @@ impl Screen {
 
     pub fn insert_chars(&mut self, count: usize) {
         let count = count.min(self.grid.cols - self.cursor.col);
-        if count > 0 {
+        // All that is left of the row: tmux moves nothing and clears nothing, but for the last column.
+        let rest = self.grid.cols - self.cursor.col;
+        if count > 0 && (count < rest || rest == 1) {
             self.insert_cells(count);
         }
     }
@@ -400,8 +445,10 @@ impl Screen {
     pub fn delete_chars(&mut self, count: usize) {
         let At { row, col } = self.cursor;
         let count = count.min(self.grid.cols - col);
-        if count > 0 {
-            let cols = self.grid.cols;
+        let cols = self.grid.cols;
+        if count > 0 && col + count == cols {
+            self.grid.erase(row, col, cols, &mut self.log);
+        } else if count > 0 {
             self.grid.row_mut(row).delete(col, count, cols);
         }
     }
@@ -534,6 +581,8 @@ impl Screen {
         if save_cursor {
             self.covered_cursor = Some(self.cursor);
         }
+        // tmux clears the rows that it shows the alternate screen in, which breaks a line that comes from the history.
+        self.grid.unlink_above(0, &mut self.log);
         let Grid { cols, rows, .. } = self.grid;
         let alternate = Grid::new(cols, rows, false, &mut self.log);
         let mut grid = std::mem::replace(&mut self.grid, alternate);
@@ -579,20 +628,21 @@ impl Screen {
     }
 }
 
+const JOINER: char = '\u{200D}';
+
 /// A stop every eight columns.
 pub fn default_tabs(cols: usize) -> Vec<bool> {
     (0..cols).map(|col| col > 0 && col % 8 == 0).collect()
 }
 
 /// The character that DEC line drawing shows for an ASCII character (VT100 User Guide, table 3-9).
-fn line_drawing(c: char) -> char {
+fn line_drawing(byte: u8) -> char {
     const TABLE: [char; 31] = [
         '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
         '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
     ];
-    (c as usize)
-        .checked_sub(0x60)
-        .and_then(|index| TABLE.get(index))
-        .copied()
-        .unwrap_or(c)
+    let index = byte.checked_sub(0x60).map(usize::from);
+    index
+        .and_then(|index| TABLE.get(index).copied())
+        .unwrap_or(byte.into())
 }

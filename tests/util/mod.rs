@@ -1,6 +1,8 @@
 //! What the black-box tests share.
 
 pub mod client;
+pub mod mix;
+pub mod oracle;
 pub mod skip;
 
 /// The binary under test: PANEGLASS_BIN when a packager sets it, else the one cargo built.
