@@ -1,3 +1,4 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
+mod shell;
 mod util;

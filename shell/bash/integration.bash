@@ -87,7 +87,7 @@ __paneglass_enter() {
         if [[ $e == ?*"$__paneglass_hook"* ]]; then
             # What was put before the hook has run, and its status hides the command's.
             s=
-            __paneglass_user[0]=${e%%"$__paneglass_hook"*}${__paneglass_user[0]+$'\n'${__paneglass_user[0]}}
+            __paneglass_add first "${e%%"$__paneglass_hook"*}"
             PROMPT_COMMAND[0]=$__paneglass_hook${e#*"$__paneglass_hook"}
             all=${PROMPT_COMMAND[*]}
         fi
@@ -96,13 +96,26 @@ __paneglass_enter() {
             __paneglass_seen=$all
             \builtin return 0
         fi
-        [[ $all == "$__paneglass_hook" ]] || __paneglass_now=()
         __paneglass_take
     fi
     if ((${#__paneglass_now[@]})); then
         PROMPT_COMMAND=$__paneglass_hook$'\n'${__paneglass_user[0]}
         ((${#__paneglass_user[@]} < 2)) || PROMPT_COMMAND+=("${__paneglass_user[@]:1}")
         __paneglass_view=${PROMPT_COMMAND[*]}
+    fi
+}
+
+# INDEX|first COMMANDS: takes them into __paneglass_user, unless they are in it, as when the user's rc file is read again.
+# IFS is the caller's newline.
+__paneglass_add() {
+    if [[ $2 != *[!$': ;\t\n']* || $'\n'${__paneglass_user[*]}$'\n' == *[$'\n; ']"$2"[$'\n; ']* ]]; then
+        :
+    elif [[ $1 == first ]]; then
+        __paneglass_user[0]=$2${__paneglass_user[0]+$'\n'${__paneglass_user[0]}}
+    elif (($1)); then
+        __paneglass_user+=("$2")
+    else
+        __paneglass_user[0]=${__paneglass_user[0]+${__paneglass_user[0]}$'\n'}$2
     fi
 }
 
@@ -118,13 +131,7 @@ __paneglass_take() {
                 ;;
             *) e=${e/"$__paneglass_hook"/:} ;;
         esac
-        if [[ $e != *[!$': ;\t\n']* || $'\n'${__paneglass_user[*]}$'\n' == *[$'\n; ']"$e"[$'\n; ']* ]]; then
-            :
-        elif ((i)); then
-            __paneglass_user+=("$e")
-        else
-            __paneglass_user[0]=${__paneglass_user[0]+${__paneglass_user[0]}$'\n'}$e
-        fi
+        __paneglass_add "$i" "$e"
     done
     \builtin unset -v PROMPT_COMMAND
     \builtin export PROMPT_COMMAND="$__paneglass_hook"
@@ -230,7 +237,7 @@ __paneglass_start() {
         fi
         __paneglass_at+=${__paneglass_at:+;}${f%%=*}=$t
     done
-    __paneglass_count='\#' __paneglass_n='' __paneglass_view='' __paneglass_seen='' __paneglass_pwd=''
+    __paneglass_count='\#' __paneglass_n=${__paneglass_n-} __paneglass_view='' __paneglass_seen='' __paneglass_pwd=''
     \builtin export __PANEGLASS_NONCE __PANEGLASS_TTY __PANEGLASS_BASH
     \builtin printf '\e]133;P;k=h;%s;sh=bash;v=%s\a' "$__paneglass_id" "${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}" >&62
 }
@@ -242,7 +249,7 @@ else
     # Sourced by name: whatever session this environment came from, this terminal is the session's own from here on.
     if [[ ${__paneglass_whole-} ]]; then
         # The file is about to go (ssh): nested shells get the text.
-        __PANEGLASS_BASH=$(\builtin declare -f __paneglass_{prompt,status,end,enter,take,begin,dress,chdir,encode,start})
+        __PANEGLASS_BASH=$(\builtin declare -f __paneglass_{prompt,status,end,enter,add,take,begin,dress,chdir,encode,start})
         while [[ $__PANEGLASS_BASH == *$'\n '* ]]; do
             __PANEGLASS_BASH=${__PANEGLASS_BASH//$'\n '/$'\n'}
         done

@@ -1,5 +1,6 @@
 //! What the black-box tests share.
 
+pub mod pty;
 pub mod skip;
 
 /// The binary under test: PANEGLASS_BIN when a packager sets it, else the one cargo built.
