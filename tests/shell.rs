@@ -2,10 +2,12 @@
 //! it. `cargo test --test main shell::table -- --ignored --nocapture` prints them as a table with each result.
 
 mod bash;
+mod bash_user;
 mod common;
 #[path = "../src/place/files.rs"]
 mod files;
 mod harness;
+mod screen;
 
 use crate::util::skip::have;
 use files::Shell;
@@ -72,8 +74,20 @@ behaviours! {
     31 "PROMPT_COMMAND array" { Bash b31 = bash::prompt_command_array; }
     32 "PROMPT_COMMAND replaced" { Bash b32 = bash::prompt_command_replaced; }
     33 "PS1 rebuilt each prompt" { Bash b33 = bash::prompt_rebuilt; }
-    101 "PS1 edited live" { Bash b101 = bash::prompt_edited; }
-    102 "no traces" { Bash b102 = bash::no_traces; }
+    61 "a hostile rc file" { Bash b61 = bash_user::hostile; }
+    62 "readonly variables" { Bash b62 = bash_user::readonly; }
+    63 "bash-preexec" { Bash b63 = bash_user::preexec; }
+    64 "starship" { Bash b64 = bash_user::starship; }
+    65 "direnv" { Bash b65 = bash_user::direnv; }
+    66 "prompt command interrupted" { Bash b66 = bash_user::interrupted; }
+    67 "PS1 edited live" { Bash b67 = bash::prompt_edited; }
+    69 "no process per prompt" { Bash b69 = common::no_forks; }
+    70 "inside bwrap" { Bash b70 = common::bwrap; }
+    71 "stderr elsewhere" { Bash b71 = bash::stderr_elsewhere; }
+    72 "nonce unset" { Bash b72 = common::no_nonce; }
+    35 "multi-line prompt, resized" { Bash b35 = screen::resize; }
+    39 "long line, edited" { Bash b39 = screen::long_line; }
+    68 "no traces" { Bash b68 = bash::no_traces; }
     34 "PS1 with a newline in $( )" { Bash b34 = bash::prompt_substitution; }
     36 "Ctrl-L, vi mode, Ctrl-R, Tab" { Bash b36 = bash::editing; }
     37 "bind -x that prints" { Bash b37 = bash::bound_command; }

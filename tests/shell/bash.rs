@@ -168,9 +168,11 @@ pub fn editing(shell: Shell) {
     session.expect(r#"C "hi\n" D0(0) A B"#);
     std::fs::write(session.home.work().join("aa1"), "").unwrap();
     std::fs::write(session.home.work().join("aa2"), "").unwrap();
-    session.press("cat a\t\t");
+    session.press("cat aa\t\t");
     session.wait_for("aa1");
-    session.wait_for("cat aa");
+    session.wait("the line again", |session| {
+        session.seen().ends_with("\n$ cat aa")
+    });
     session.wait_reading();
     session.press("\x03");
     session.wait("a prompt", |session| session.short() == "A B");
@@ -346,4 +348,16 @@ pub fn no_traces(shell: Shell) {
         (names.map(String::from).collect::<Vec<_>>(), history, left)
     };
     assert_eq!(names(true), names(false));
+}
+
+/// With stderr in a file the prompt goes there too: it must be clean, and so must the prompt strings afterwards.
+pub fn stderr_elsewhere(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.press("exec 2>~/err\r");
+    session.wait("C", |session| session.count('C') == 1);
+    session.more("echo hi; exec 2>/dev/tty\r");
+    session.wait("a prompt", |session| session.short().ends_with("D0(0) A B"));
+    let error = std::fs::read_to_string(session.home.path("err")).unwrap();
+    assert!(!error.contains("133"), "{error:?}");
+    session.run("false", "C D1(1) A B");
 }

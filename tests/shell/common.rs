@@ -196,7 +196,10 @@ pub fn foreground(shell: Shell) {
     session.press("fg\r");
     session.wait("C", |session| session.count('C') == 1);
     session.more("on\r");
-    session.wait_for("on\r\non\r\n");
+    // Once from the terminal, once from cat, which has it by then.
+    session.wait("on, twice", |session| {
+        session.text().matches("on\r\n").count() == 2
+    });
     session.more("\x03");
     session.wait("an end with 130", |session| {
         session.short().ends_with("D130(130) A B")
@@ -397,4 +400,103 @@ pub fn exit(shell: Shell) {
         "{}",
         session.short()
     );
+}
+
+/// Between two changes of directory the shell starts no process: not for empty lines, builtins or moves.
+pub fn no_forks(shell: Shell) {
+    if !have("no_forks", "strace") {
+        return;
+    }
+    let home = Home::with_rc(shell, "");
+    let trace = home.path("trace");
+    let launch = super::files::launch(shell, &home.integration(), NONCE);
+    let strace = ["strace", "-f", "-qq", "-e", "trace=process,chdir", "-o"].map(String::from);
+    let argv = [&strace[..], &[trace.to_str().unwrap().into()], &launch.argv].concat();
+    let mut session = Session::spawn(&argv, &launch.env, home);
+    session.expect("h A B");
+    for line in ["cd /usr", "", "true", "", "cd /usr/bin", "false", "cd /"] {
+        session.run(
+            line,
+            match line {
+                "" => "A B",
+                "false" => "C D1(1) A B",
+                _ => "C D0(0) A B",
+            },
+        );
+    }
+    session.press("exit\r");
+    session.end();
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let lines: Vec<&str> = trace.lines().collect();
+    let at = |dir: &str| {
+        lines
+            .iter()
+            .position(|line| line.contains(&format!("chdir(\"{dir}\")")))
+    };
+    let between = &lines[at("/usr").unwrap()..at("/").unwrap()];
+    let forks = |line: &&&str| {
+        line.contains("fork(")
+            || line.contains("exec")
+            || line.contains("clone") && !line.contains("CLONE_THREAD")
+    };
+    assert_eq!(
+        between.iter().filter(forks).collect::<Vec<_>>(),
+        Vec::<&&str>::new()
+    );
+}
+
+/// In a sandbox with a /dev of its own, where the terminal has no path, a shell still knows it for the session's.
+pub fn bwrap(shell: Shell) {
+    if !have("bwrap", "bwrap") {
+        return;
+    }
+    let mut session = Session::start(shell, "");
+    let sandbox = "bwrap --bind / / --dev /dev --proc /proc --unshare-pid";
+    if session.output(&format!("{sandbox} true; echo $?")) != "0\n" {
+        println!("SKIP bwrap: it may not make namespaces here");
+        return;
+    }
+    session.press(&format!("{sandbox} {}\r", shell.program()));
+    session.wait("a nested prompt", |session| {
+        session.count('P') == 1 && session.count('B') == 1
+    });
+    session.press("false\r");
+    session.wait("an end", |session| {
+        session.count('D') == 1 && session.count('B') == 1
+    });
+    // A terminal of its own inside the sandbox is not the session's.
+    session.press(&format!("script -qc {} /dev/null\r", shell.program()));
+    session.wait_for_prompt();
+    session.more("echo o''k; exit 3\r");
+    session.wait("an end", |session| {
+        session.count('D') == 1 && session.count('B') == 1
+    });
+    assert_eq!(
+        (session.count('C'), session.count('A')),
+        (1, 1),
+        "{}",
+        session.text()
+    );
+    session.press("exit 4\r");
+    session.wait("the outer prompt", |session| {
+        session.count('D') == 1 && session.count('B') == 1
+    });
+    assert!(
+        session.short().ends_with("D4(4) A B"),
+        "{}",
+        session.short()
+    );
+}
+
+/// Without the nonce, or with one that is no nonce, the shell is a plain one.
+pub fn no_nonce(shell: Shell) {
+    for nonce in ["", "a b", "a;b", "$(x)"] {
+        let home = Home::with_rc(shell, "");
+        let launch = super::files::launch(shell, &home.integration(), nonce);
+        let mut session = Session::spawn(&launch.argv, &launch.env, home);
+        session.wait("a prompt", |session| session.seen().ends_with("$ "));
+        session.press("false\r");
+        session.wait("a prompt", |session| session.seen().ends_with("\n$ "));
+        assert!(!String::from_utf8_lossy(session.all()).contains("133;"));
+    }
 }
