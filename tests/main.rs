@@ -1,6 +1,6 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
 mod protocol;
-
+mod shell;
 mod term;
 mod util;

@@ -46,17 +46,18 @@ __paneglass_status() {
 
 # Before the user's prompt commands: prints D, and sets __paneglass_now to those commands and __paneglass_q for PIPESTATUS.
 __paneglass_end() {
-    \builtin local - IFS=, s="${__paneglass_s[1]}" n="${__paneglass_count@P}" p i z=0
+    \builtin local - s="${__paneglass_s[1]}" n="${__paneglass_count@P}" p='' i z=0
     \builtin set +aeuxT
-    p=${__paneglass_s[*]:2} __paneglass_q=0 __paneglass_own=
+    __paneglass_q=0 __paneglass_own=
     for ((i = ${#__paneglass_s[@]} - 1; i > 1; i--)); do
         __paneglass_q="PIPESTATUS[$((i - 2))]=${__paneglass_s[i]},$__paneglass_q"
+        p=${__paneglass_s[i]}${p:+,$p}
         ((z)) || z=${__paneglass_s[i]}
     done
     # Stages that do not fit the status are those of an earlier pipeline.
-    [[ $p && (${__paneglass_s[*]: -1} == "$s" || -o pipefail && $z == "$s") ]] && p=";p=$p" || p=
+    [[ $p && (${p##*,} == "$s" || -o pipefail && $z == "$s") ]] && p=";p=$p" || p=
     if [[ -e $__PANEGLASS_TTY && -e /dev/fd/62 ]]; then
-        [[ $__PANEGLASS_TTY -ef /dev/fd/62 ]] && __paneglass_own=1
+        [[ $__PANEGLASS_TTY -ef /dev/fd/62 || /dev/tty -ef /dev/fd/62 ]] && __paneglass_own=1
     elif [[ -t 62 ]]; then
         __paneglass_own=1
     fi
@@ -87,7 +88,7 @@ __paneglass_enter() {
         if [[ $e == ?*"$__paneglass_hook"* ]]; then
             # What was put before the hook has run, and its status hides the command's.
             s=
-            __paneglass_user[0]=${e%%"$__paneglass_hook"*}${__paneglass_user[0]+$'\n'${__paneglass_user[0]}}
+            __paneglass_add first "${e%%"$__paneglass_hook"*}"
             PROMPT_COMMAND[0]=$__paneglass_hook${e#*"$__paneglass_hook"}
             all=${PROMPT_COMMAND[*]}
         fi
@@ -96,13 +97,28 @@ __paneglass_enter() {
             __paneglass_seen=$all
             \builtin return 0
         fi
-        [[ $all == "$__paneglass_hook" ]] || __paneglass_now=()
         __paneglass_take
     fi
     if ((${#__paneglass_now[@]})); then
         PROMPT_COMMAND=$__paneglass_hook$'\n'${__paneglass_user[0]}
         ((${#__paneglass_user[@]} < 2)) || PROMPT_COMMAND+=("${__paneglass_user[@]:1}")
         __paneglass_view=${PROMPT_COMMAND[*]}
+    fi
+}
+
+# INDEX|first COMMANDS: takes them into __paneglass_user, unless they are in it, as when the user's rc file is read again.
+# IFS is the caller's newline.
+__paneglass_add() {
+    \builtin local c="$2"
+    while [[ $c == *[!\\][$'; \t\n'] ]]; do c=${c%?}; done
+    if [[ $c != *[!$': ;\t\n']* || $'\n'${__paneglass_user[*]}$'\n' == *[$'\n; ']"$c"[$'\n; ']* ]]; then
+        \builtin return 0
+    elif [[ $1 == first ]]; then
+        __paneglass_user[0]=$c${__paneglass_user[0]+$'\n'${__paneglass_user[0]}}
+    elif (($1)); then
+        __paneglass_user+=("$c")
+    else
+        __paneglass_user[0]=${__paneglass_user[0]+${__paneglass_user[0]}$'\n'}$c
     fi
 }
 
@@ -118,13 +134,7 @@ __paneglass_take() {
                 ;;
             *) e=${e/"$__paneglass_hook"/:} ;;
         esac
-        if [[ $e != *[!$': ;\t\n']* || $'\n'${__paneglass_user[*]}$'\n' == *[$'\n; ']"$e"[$'\n; ']* ]]; then
-            :
-        elif ((i)); then
-            __paneglass_user+=("$e")
-        else
-            __paneglass_user[0]=${__paneglass_user[0]+${__paneglass_user[0]}$'\n'}$e
-        fi
+        __paneglass_add "$i" "$e"
     done
     \builtin unset -v PROMPT_COMMAND
     \builtin export PROMPT_COMMAND="$__paneglass_hook"
@@ -209,9 +219,10 @@ __paneglass_start() {
     if [[ ! ${__PANEGLASS_TTY+x} ]]; then
         [[ $t -ef /dev/fd/62 ]] || t=
         __PANEGLASS_TTY=$t
-    elif [[ -e /dev/fd/62 && ! $__PANEGLASS_TTY -ef /dev/fd/62 && (-e $__PANEGLASS_TTY || $t != "$__PANEGLASS_TTY") ]]; then
-        # Another terminal. (Inside bwrap the path is gone, but the number is the same.)
-        __paneglass_run=:
+    elif [[ -e /dev/fd/62 && ! $__PANEGLASS_TTY -ef /dev/fd/62 ]]; then
+        # A sandbox has a /dev of its own, where the number is all that is left; bwrap binds the terminal to the console.
+        [[ ! -e $__PANEGLASS_TTY && $t == "$__PANEGLASS_TTY" ]] || __paneglass_run=:
+        [[ ! /dev/console -ef /dev/fd/62 ]] || __PANEGLASS_TTY=/dev/console
     fi
     [[ -t 62 && ! ${PROMPT_COMMAND@a}${PS1@a}${PS0@a} == *r* ]] || __paneglass_run=:
     if [[ ${__paneglass_run-} == : ]]; then
@@ -230,7 +241,7 @@ __paneglass_start() {
         fi
         __paneglass_at+=${__paneglass_at:+;}${f%%=*}=$t
     done
-    __paneglass_count='\#' __paneglass_n='' __paneglass_view='' __paneglass_seen='' __paneglass_pwd=''
+    __paneglass_count='\#' __paneglass_n=${__paneglass_n-} __paneglass_view='' __paneglass_seen='' __paneglass_pwd=''
     \builtin export __PANEGLASS_NONCE __PANEGLASS_TTY __PANEGLASS_BASH
     \builtin printf '\e]133;P;k=h;%s;sh=bash;v=%s\a' "$__paneglass_id" "${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}" >&62
 }
@@ -242,7 +253,7 @@ else
     # Sourced by name: whatever session this environment came from, this terminal is the session's own from here on.
     if [[ ${__paneglass_whole-} ]]; then
         # The file is about to go (ssh): nested shells get the text.
-        __PANEGLASS_BASH=$(\builtin declare -f __paneglass_{prompt,status,end,enter,take,begin,dress,chdir,encode,start})
+        __PANEGLASS_BASH=$(\builtin declare -f __paneglass_{prompt,status,end,enter,add,take,begin,dress,chdir,encode,start})
         while [[ $__PANEGLASS_BASH == *$'\n '* ]]; do
             __PANEGLASS_BASH=${__PANEGLASS_BASH//$'\n '/$'\n'}
         done

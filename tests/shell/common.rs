@@ -1,0 +1,502 @@
+//! Behaviours that more than one shell has.
+
+use super::files::Shell;
+use super::harness::{Home, NONCE, Session, has_escape};
+use crate::util::skip::have;
+
+/// Prints `up` from the foreground job, then echoes lines until a signal ends it.
+const WAITER: &str = "sh -c 'echo up; exec cat'";
+
+pub fn first_prompt(shell: Shell) {
+    let home = Home::new();
+    let dir = home.work();
+    let mut session = Session::launch(shell, home, &[]);
+    session.expect("h A B");
+    assert_eq!(session.key('P', "sh").unwrap(), shell.program());
+    assert!(session.key('P', "v").unwrap().contains('.'));
+    assert_eq!(session.key('A', "cwd").unwrap(), dir.to_str().unwrap());
+    assert!(!session.key('A', "host").unwrap().is_empty());
+    assert!(!session.key('A', "user").unwrap().is_empty());
+    for letter in ['P', 'A', 'B'] {
+        assert_eq!(session.key(letter, "n").unwrap(), NONCE);
+        assert_eq!(
+            session.key(letter, "pid").unwrap(),
+            session.pid().to_string()
+        );
+    }
+    assert_eq!(session.seen(), "$ ");
+    // Directories with characters of several bytes, spaces and signs; up again; a sibling.
+    for name in ["é 漢;'$(x)", "..", "a.b", "../é 漢;'$(x)"] {
+        let made = session.home.work().join("é 漢;'$(x)");
+        std::fs::create_dir_all(&made).unwrap();
+        std::fs::create_dir_all(session.home.work().join("a.b")).unwrap();
+        session.run(
+            &format!("cd '{}'", name.replace('\'', r"'\''")),
+            "C D0(0) A B",
+        );
+        let here = std::fs::read_link(format!("/proc/{}/cwd", session.pid())).unwrap();
+        assert_eq!(session.key('A', "cwd").unwrap(), here.to_str().unwrap());
+    }
+}
+
+pub fn simple(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("echo hi", r#"C "hi\n" D0(0) A B"#);
+    assert_eq!(session.seen(), "echo hi\nhi\n$ ");
+}
+
+pub fn failure(shell: Shell) {
+    Session::start(shell, "").run("false", "C D1(1) A B");
+}
+
+pub fn pipeline(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("false | true | sh -c 'exit 3'", "C D3(1,0,3) A B");
+    let asked = match shell {
+        Shell::Bash => "echo $? ${PIPESTATUS[@]}",
+    };
+    session.run(asked, r#"C "3 1 0 3\n" D0(0) A B"#);
+}
+
+pub fn pipefail(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("set -o pipefail", "C D0(0) A B");
+    session.run("false | true", "C D1(1,0) A B");
+    session.run("true | sh -c 'exit 4' | false | true", "C D1(0,4,1,0) A B");
+}
+
+pub fn negation(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    let (typed, expected) = match shell {
+        Shell::Bash => ("! true", "C D1 A B"),
+    };
+    session.run(typed, expected);
+}
+
+pub fn empty(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("", "A B");
+    session.run("false", "C D1(1) A B");
+    session.run("", "A B");
+    session.run("", "A B");
+}
+
+pub fn comment(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("   ", "A B");
+    match shell {
+        Shell::Bash => session.run("# c", "A B"),
+    }
+}
+
+pub fn interrupt_prompt(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.press("abc");
+    session.wait_for("abc");
+    // Readline of bash 5.2 can lose the signal while it is not reading.
+    session.wait_reading();
+    session.keys("\x03", "A B");
+    session.run("echo $?", r#"C "130\n" D0(0) A B"#);
+}
+
+pub fn interrupt_running(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.press(&format!("{WAITER}\r"));
+    session.wait_for("up\r\n");
+    session.more("\x03");
+    session.wait("an end with 130", |session| {
+        let short = session.short();
+        short.starts_with(r#"C "up\n^C"#) && short.ends_with("D130(130) A B")
+    });
+}
+
+pub fn syntax_error(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    for _ in 0..2 {
+        session.run("echo )", "D2(2) A B");
+        assert!(session.seen().contains("syntax error"));
+    }
+}
+
+pub fn continuation(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("echo \"a", "P B");
+    session.run("b\"", r#"C "a\nb\n" D0(0) A B"#);
+}
+
+pub fn interrupt_continuation(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("for i in 1; do", "P B");
+    session.wait_reading();
+    session.keys("\x03", "A B");
+}
+
+pub fn heredoc(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("cat <<E", "P B");
+    session.run("x", "P B");
+    session.run("E", r#"C "x\n" D0(0) A B"#);
+}
+
+pub fn paste(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    let expected = match shell {
+        Shell::Bash => r#"C "1\n" C "2\n" D0(0) A B"#,
+    };
+    session.run("\x1b[200~echo 1\necho 2\x1b[201~", expected);
+}
+
+pub fn no_newline(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("printf foo", r#"C "foo" D0(0) A B"#);
+    assert_eq!(session.seen(), "printf foo\nfoo$ ");
+}
+
+pub fn background(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    let fifo = session.home.path("fifo");
+    session.run("mkfifo ~/fifo", "C D0(0) A B");
+    session.press("cat ~/fifo &\r");
+    session.wait("a job number", |session| {
+        let short = session.short();
+        short.starts_with("C \"[1] ") && short.ends_with(" D0(0) A B")
+    });
+    drop(std::fs::OpenOptions::new().write(true).open(fifo).unwrap());
+    // The notice comes with a prompt after the end is noticed.
+    let mut told = false;
+    for _ in 0..200 {
+        session.run("true", "C D0(0) A B");
+        told = session.seen().contains("Done");
+        if told {
+            break;
+        }
+    }
+    assert!(told);
+}
+
+pub fn stop(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    stopped(&mut session);
+}
+
+fn stopped(session: &mut Session) {
+    session.press(&format!("{WAITER}\r"));
+    session.wait_for("up\r\n");
+    session.more("\x1a");
+    // Bash leaves PIPESTATUS as it was: no stages then.
+    session.wait("an end with 148", |session| {
+        session.short().ends_with(" D148 A B")
+    });
+    assert_eq!(session.count('C'), 1);
+}
+
+pub fn foreground(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    stopped(&mut session);
+    session.press("fg\r");
+    session.wait("C", |session| session.count('C') == 1);
+    session.more("on\r");
+    // Once from the terminal, once from cat, which has it by then.
+    session.wait("on, twice", |session| {
+        session.text().matches("on\r\n").count() == 2
+    });
+    session.more("\x03");
+    session.wait("an end with 130", |session| {
+        session.short().ends_with("D130(130) A B")
+    });
+    assert!(session.short().starts_with("C "));
+}
+
+pub fn signal(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    let expected = match shell {
+        Shell::Bash => r#"C "Killed\n" D137(137) A B"#,
+    };
+    session.run("sh -c 'kill -9 $$'", expected);
+}
+
+pub fn not_found(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.press("nosuch\r");
+    session.wait("an end with 127", |session| {
+        session.short().ends_with("D127(127) A B")
+    });
+    assert!(session.short().starts_with("C \""));
+}
+
+pub fn subshell(shell: Shell) {
+    Session::start(shell, "").run("(exit 7)", "C D7(7) A B");
+}
+
+pub fn venv(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.home.write(
+        "activate",
+        "_OLD_VIRTUAL_PS1=\"$PS1\"\nPS1=\"(venv) $PS1\"\nexport PS1\ndeactivate() { PS1=$_OLD_VIRTUAL_PS1; export PS1; }\n",
+    );
+    session.run(". ~/activate", "C D0(0) A B");
+    for _ in 0..2 {
+        session.run("cd ..", "C D0(0) A B");
+        assert!(
+            session.text().contains("\x07(venv) $ \x1b]133;B;"),
+            "{:?}",
+            session.text()
+        );
+        assert_eq!((session.count('A'), session.count('B')), (1, 1));
+    }
+    session.run("deactivate", "C D0(0) A B");
+    session.run("true", "C D0(0) A B");
+    assert_eq!(session.seen(), "true\n$ ");
+    assert_eq!((session.count('A'), session.count('B')), (1, 1));
+}
+
+pub fn own_pty(shell: Shell) {
+    let program = shell.program();
+    let mut session = Session::start(shell, "");
+    let tmux = format!(
+        "tmux -L {} -f /dev/null",
+        session
+            .home
+            .work()
+            .parent()
+            .unwrap()
+            .file_name()
+            .unwrap()
+            .display()
+    );
+    let cases = [
+        ("script", format!("script -qc '{program}' /dev/null")),
+        (
+            "python3",
+            format!("python3 -c 'import pty; pty.spawn(\"{program}\")'"),
+        ),
+        ("tmux", format!("{tmux} new-session {program}")),
+    ];
+    for (needed, typed) in cases {
+        if !have("own_pty", needed) {
+            continue;
+        }
+        session.press(&format!("{typed}\r"));
+        session.wait_for_prompt();
+        session.more("echo o''k\r");
+        session.wait_for("ok\r\n");
+        session.more("exit\r");
+        session.wait("the outer prompt", |session| {
+            session.short().ends_with("D0(0) A B")
+        });
+        assert_eq!(
+            (session.count('C'), session.count('A')),
+            (1, 1),
+            "{}",
+            session.short()
+        );
+    }
+}
+
+pub fn stripped(shell: Shell) {
+    let program = shell.program();
+    let mut session = Session::start(shell, "");
+    let mut cases = vec![format!(
+        "env -i PATH=\"$PATH\" HOME=\"$HOME\" TERM=xterm {program}"
+    )];
+    if session.output("id -u") == "0\n" {
+        if have("stripped", "su") {
+            cases.push("su -".into());
+        }
+        if have("stripped", "sudo") {
+            cases.push("sudo -i".into());
+        }
+    }
+    for typed in cases {
+        session.press(&format!("{typed}\r"));
+        session.wait_for_prompt();
+        session.more("echo o''k; exit 3\r");
+        session.wait("the outer prompt", |session| {
+            session.short().ends_with("D3(3) A B")
+        });
+        assert!(session.seen().contains("ok\n"));
+        assert_eq!((session.count('C'), session.count('A')), (1, 1), "{typed}");
+    }
+}
+
+pub fn sudo(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    if !have("sudo", "sudo") || session.output("id -u") != "0\n" {
+        return;
+    }
+    session.press(&format!("sudo -E {}\r", shell.program()));
+    session.wait_for_prompt();
+    session.more("echo o''k; exit 3\r");
+    session.wait("the outer prompt", |session| {
+        session.short().ends_with("D3(3) A B")
+    });
+    assert!(session.seen().contains("ok\n"));
+    assert!(!session.seen().contains("not found"));
+}
+
+pub fn foreign(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    // The output of `foreign` is its own, so that the harness leaves it in the text, as every reader must.
+    session.run(
+        r"printf '\033]133;D;0\007\033]133;D;0;n=other;pid=1\007'",
+        r#"C "" D0(0) A B"#,
+    );
+}
+
+pub fn redirected(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.run("exec >~/out", "C D0(0) A B");
+    session.run("false", "C D1(1) A B");
+    session.run("echo text", "C D0(0) A B");
+    session.run("exec >/dev/tty", "C D0(0) A B");
+    assert!(!has_escape(&session.home.path("out")));
+    assert_eq!(
+        std::fs::read_to_string(session.home.path("out")).unwrap(),
+        "text\n"
+    );
+    session.run("echo hi", r#"C "hi\n" D0(0) A B"#);
+}
+
+pub fn screen_programs(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    for (program, keys) in [("clear", ""), ("reset", ""), ("vim", ":q!\r")] {
+        if !have("screen_programs", program) {
+            continue;
+        }
+        session.press(&format!("{program}\r"));
+        if !keys.is_empty() {
+            session.wait_for("\x1b[?1049h");
+            session.more(keys);
+        }
+        session.wait(program, |session| session.short().ends_with("D0(0) A B"));
+        assert_eq!(
+            (session.count('C'), session.count('D')),
+            (1, 1),
+            "{program}"
+        );
+    }
+}
+
+pub fn type_ahead(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.press("echo 1; false\recho 2\r");
+    session.wait("two ends", |session| {
+        session.count('D') == 2 && session.short().ends_with('B')
+    });
+    let short = session.short();
+    let order: Vec<&str> = short
+        .split(' ')
+        .filter(|word| word.starts_with(['C', 'D']))
+        .collect();
+    assert_eq!(order, ["C", "D1(1)", "C", "D0(0)"]);
+}
+
+pub fn exit(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    session.press("exit 5\r");
+    assert_eq!(session.end().code(), Some(5));
+    assert!(
+        session.short().starts_with('C') && session.count('D') == 0,
+        "{}",
+        session.short()
+    );
+}
+
+/// Between two changes of directory the shell starts no process: not for empty lines, builtins or moves.
+pub fn no_forks(shell: Shell) {
+    if !have("no_forks", "strace") {
+        return;
+    }
+    let home = Home::with_rc(shell, "");
+    let trace = home.path("trace");
+    let launch = super::files::launch(shell, &home.integration(), NONCE);
+    let strace = ["strace", "-f", "-qq", "-e", "trace=process,chdir", "-o"].map(String::from);
+    let argv = [&strace[..], &[trace.to_str().unwrap().into()], &launch.argv].concat();
+    let mut session = Session::spawn(&argv, &launch.env, home);
+    session.expect("h A B");
+    for line in ["cd /usr", "", "true", "", "cd /usr/bin", "false", "cd /"] {
+        session.run(
+            line,
+            match line {
+                "" => "A B",
+                "false" => "C D1(1) A B",
+                _ => "C D0(0) A B",
+            },
+        );
+    }
+    session.press("exit\r");
+    session.end();
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let lines: Vec<&str> = trace.lines().collect();
+    let at = |dir: &str| {
+        lines
+            .iter()
+            .position(|line| line.contains(&format!("chdir(\"{dir}\")")))
+    };
+    let between = &lines[at("/usr").unwrap()..at("/").unwrap()];
+    let forks = |line: &&&str| {
+        line.contains("fork(")
+            || line.contains("exec")
+            || line.contains("clone") && !line.contains("CLONE_THREAD")
+    };
+    assert_eq!(
+        between.iter().filter(forks).collect::<Vec<_>>(),
+        Vec::<&&str>::new()
+    );
+}
+
+/// In a sandbox with a /dev of its own, where the terminal has no path, a shell still knows it for the session's.
+pub fn bwrap(shell: Shell) {
+    if !have("bwrap", "bwrap") {
+        return;
+    }
+    let mut session = Session::start(shell, "");
+    let sandbox = "bwrap --bind / / --dev /dev --proc /proc --unshare-pid";
+    if session.output(&format!("{sandbox} true; echo $?")) != "0\n" {
+        println!("SKIP bwrap: it may not make namespaces here");
+        return;
+    }
+    session.press(&format!("{sandbox} {}\r", shell.program()));
+    session.wait("a nested prompt", |session| {
+        session.count('P') == 1 && session.count('B') == 1
+    });
+    session.press("false\r");
+    session.wait("an end", |session| {
+        session.count('D') == 1 && session.count('B') == 1
+    });
+    // A terminal of its own inside the sandbox is not the session's.
+    session.press(&format!("script -qc {} /dev/null\r", shell.program()));
+    session.wait_for_prompt();
+    session.more("echo o''k; exit 3\r");
+    session.wait("an end", |session| {
+        session.count('D') == 1 && session.count('B') == 1
+    });
+    assert_eq!(
+        (session.count('C'), session.count('A')),
+        (1, 1),
+        "{}",
+        session.text()
+    );
+    session.press("exit 4\r");
+    session.wait("the outer prompt", |session| {
+        session.count('D') == 1 && session.count('B') == 1
+    });
+    assert!(
+        session.short().ends_with("D4(4) A B"),
+        "{}",
+        session.short()
+    );
+}
+
+/// Without the nonce, or with one that is no nonce, the shell is a plain one.
+pub fn no_nonce(shell: Shell) {
+    for nonce in ["", "a b", "a;b", "$(x)"] {
+        let home = Home::with_rc(shell, "");
+        let launch = super::files::launch(shell, &home.integration(), nonce);
+        let mut session = Session::spawn(&launch.argv, &launch.env, home);
+        session.wait("a prompt", |session| session.seen().ends_with("$ "));
+        session.press("false\r");
+        session.wait("a prompt", |session| session.seen().ends_with("\n$ "));
+        assert!(!String::from_utf8_lossy(session.all()).contains("133;"));
+    }
+}

@@ -1,0 +1,422 @@
+//! A shell on a terminal, started as paneglass starts it, and what it prints as a list of markers and output.
+
+use super::files::{self, Shell};
+use crate::util::pty::Pty;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// The session's nonce in all tests.
+pub const NONCE: &str = "n0nce";
+
+/// How long an event may take. Only a failing test ever waits so long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A private home with the integration's files in it, removed with this value.
+pub struct Home {
+    dir: PathBuf,
+}
+
+impl Home {
+    pub fn new() -> Home {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("pgs{}-{count}", std::process::id()));
+        std::fs::create_dir_all(dir.join("w")).unwrap();
+        files::write(&dir.join("pg")).unwrap();
+        let home = Home { dir };
+        home.write(".bash_profile", ". ~/.bashrc\n");
+        home.rc(Shell::Bash, "");
+        home
+    }
+
+    /// A home whose shells read `text` at their start, after setting a plain prompt.
+    pub fn with_rc(shell: Shell, text: &str) -> Home {
+        let home = Home::new();
+        home.rc(shell, text);
+        home
+    }
+
+    fn rc(&self, shell: Shell, text: &str) {
+        match shell {
+            Shell::Bash => self.write(".bashrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
+        }
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Where the integration's files are.
+    pub fn integration(&self) -> PathBuf {
+        self.path("pg")
+    }
+
+    /// Where shells start.
+    pub fn work(&self) -> PathBuf {
+        self.path("w")
+    }
+
+    /// The environment of every shell, before the integration's own.
+    pub fn env(&self) -> Vec<(String, String)> {
+        [
+            ("HOME", self.dir.to_str().unwrap()),
+            ("PATH", &std::env::var("PATH").unwrap()),
+            ("TERM", "xterm"),
+            ("LC_ALL", "C.UTF-8"),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .to_vec()
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// One marker of ours: `ESC ] 133 ; letter [; status] ; key=value ... BEL`.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    pub letter: char,
+    pub status: Option<String>,
+    pub keys: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Item {
+    Text(Vec<u8>),
+    Mark(Mark),
+}
+
+/// Cuts what a terminal printed at the markers with our nonce. Others stay in the text.
+pub fn items(bytes: &[u8]) -> Vec<Item> {
+    let mut items = Vec::new();
+    let mut text = Vec::new();
+    let mut rest = bytes;
+    while let Some((&first, after)) = rest.split_first() {
+        if let Some((mark, tail)) = mark(rest) {
+            if !text.is_empty() {
+                items.push(Item::Text(std::mem::take(&mut text)));
+            }
+            items.push(Item::Mark(mark));
+            rest = tail;
+        } else {
+            text.push(first);
+            rest = after;
+        }
+    }
+    if !text.is_empty() {
+        items.push(Item::Text(text));
+    }
+    items
+}
+
+fn mark(bytes: &[u8]) -> Option<(Mark, &[u8])> {
+    let body = bytes.strip_prefix(b"\x1b]133;")?;
+    let end = body.iter().position(|&byte| byte == 7)?;
+    let body_text = std::str::from_utf8(&body[..end]).ok()?;
+    let mut fields = body_text.split(';');
+    let letter = fields.next()?.chars().next()?;
+    let mut mark = Mark {
+        letter,
+        status: None,
+        keys: BTreeMap::new(),
+    };
+    for (index, field) in fields.enumerate() {
+        match field.split_once('=') {
+            Some((key, value)) => drop(mark.keys.insert(key.into(), decode(value))),
+            None if index == 0 => mark.status = Some(field.into()),
+            None => return None,
+        }
+    }
+    (mark.keys.get("n").map(String::as_str) == Some(NONCE)).then_some((mark, &body[end + 1..]))
+}
+
+/// A value: literal, or `~` and the hex of its bytes.
+fn decode(value: &str) -> String {
+    let Some(hex) = value.strip_prefix('~') else {
+        return value.into();
+    };
+    let bytes = (0..hex.len() / 2).map(|at| {
+        u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("two hex digits in a value")
+    });
+    String::from_utf8(bytes.collect()).expect("paths of the tests are UTF-8")
+}
+
+/// The items in short, what tests compare. `h` hello, `A`, `B`, `P` for a continuation prompt, `C`; `D3(1,0,3)` an end
+/// with its status and stages; between C and D the output in quotes, as Rust writes it, with `\r\n` as `\n`. Markers of
+/// the second of `pids` have one apostrophe, of the third two. A redrawn prompt counts once.
+pub fn short(items: &[Item], pids: &[String]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut output = false;
+    for item in items {
+        match item {
+            Item::Text(text) if output => words.push(format!("{:?}", plain(text))),
+            Item::Text(_) => {}
+            Item::Mark(mark) => {
+                output = mark.letter == 'C';
+                words.push(mark.short(pids));
+                while let [.., a, b, c, d] = &words[..] {
+                    if (a, b) != (c, d) || !a.starts_with(['A', 'P']) || !b.starts_with('B') {
+                        break;
+                    }
+                    words.truncate(words.len() - 2);
+                }
+            }
+        }
+    }
+    words.join(" ")
+}
+
+impl Mark {
+    fn short(&self, pids: &[String]) -> String {
+        let key = |name| self.keys.get(name).map(String::as_str).unwrap_or_default();
+        let mut word = match (self.letter, key("k")) {
+            ('P', "h") => "h".into(),
+            (letter, _) => format!("{letter}{}", self.status.as_deref().unwrap_or_default()),
+        };
+        if let Some(stages) = self.keys.get("p") {
+            word += &format!("({stages})");
+        }
+        let shell = pids.iter().position(|pid| pid == key("pid"));
+        word + &"'".repeat(shell.unwrap_or_default())
+    }
+}
+
+/// Text as a person sees it on a terminal that only knows new lines: escape sequences and carriage returns taken out.
+pub fn plain(bytes: &[u8]) -> String {
+    let mut plain = Vec::new();
+    let mut rest = bytes;
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        match (first, after.first()) {
+            (0x1b, Some(b'[')) => {
+                let end = after[1..]
+                    .iter()
+                    .position(|byte| (0x40..0x7f).contains(byte));
+                rest = &after[end.map_or(after.len(), |end| end + 2)..];
+            }
+            (0x1b, Some(b']')) => {
+                let end = after.iter().position(|&byte| byte == 7);
+                rest = &after[end.map_or(after.len(), |end| end + 1)..];
+            }
+            (0x1b, Some(b'(')) => rest = after.get(2..).unwrap_or_default(),
+            (0x1b, Some(_)) => rest = &after[1..],
+            (b'\r' | 7, _) => {}
+            _ => plain.push(first),
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// A running shell.
+pub struct Session {
+    pty: Pty,
+    bytes: Vec<u8>,
+    /// Where the present step began.
+    step: usize,
+    pub home: Home,
+}
+
+impl Session {
+    /// An integrated shell whose rc file ends with `rc`, at its first prompt.
+    pub fn start(shell: Shell, rc: &str) -> Session {
+        let mut session = Session::launch(shell, Home::with_rc(shell, rc), &[]);
+        session.expect("h A B");
+        session
+    }
+
+    /// The same, with more in its environment and nothing waited for.
+    pub fn launch(shell: Shell, home: Home, env: &[(&str, &str)]) -> Session {
+        let launch = files::launch(shell, &home.integration(), NONCE);
+        let more = env
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_string()));
+        let env: Vec<_> = launch.env.into_iter().chain(more).collect();
+        Session::spawn(&launch.argv, &env, home)
+    }
+
+    /// Any program, in an 80 x 24 terminal.
+    pub fn spawn(argv: &[String], env: &[(String, String)], home: Home) -> Session {
+        let env = [home.env(), env.to_vec()].concat();
+        let pty = Pty::spawn(argv, &env, &home.work(), (80, 24)).unwrap();
+        Session {
+            pty,
+            bytes: Vec::new(),
+            step: 0,
+            home,
+        }
+    }
+
+    /// The shell's process id.
+    pub fn pid(&self) -> u32 {
+        self.pty.pid()
+    }
+
+    pub fn resize(&self, columns: u16, rows: u16) {
+        self.pty.resize(columns, rows);
+    }
+
+    /// Types a line and Enter, and waits until the step in short is `expected`.
+    #[track_caller]
+    pub fn run(&mut self, line: &str, expected: &str) {
+        self.keys(&format!("{line}\r"), expected);
+    }
+
+    /// Types keys and waits until the step in short is `expected`.
+    #[track_caller]
+    pub fn keys(&mut self, keys: &str, expected: &str) {
+        self.press(keys);
+        self.expect(expected);
+    }
+
+    /// Types keys, and begins a step.
+    pub fn press(&mut self, keys: &str) {
+        self.step = self.bytes.len();
+        self.pty.type_bytes(keys.as_bytes());
+    }
+
+    /// Types more keys in the same step.
+    pub fn more(&mut self, keys: &str) {
+        self.pty.type_bytes(keys.as_bytes());
+    }
+
+    /// Waits until the step in short is `expected`.
+    #[track_caller]
+    pub fn expect(&mut self, expected: &str) {
+        self.wait(expected, |session| session.short() == expected);
+    }
+
+    /// Waits until the step has `text` in it, as printed.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        self.wait(text, |session| session.text().contains(text));
+    }
+
+    /// Waits until some shell, integrated or not, prompts with `$ ` or `# ` on a new line.
+    #[track_caller]
+    pub fn wait_for_prompt(&mut self) {
+        self.wait("a prompt", |session| {
+            let seen = session.seen();
+            let mut lines = seen.lines().skip(1);
+            lines.any(|line| line.trim_end().ends_with(['$', '#']))
+        });
+    }
+
+    /// Waits until the shell sleeps. When it has shown the effect of all keys, that is where it reads the terminal.
+    pub fn wait_reading(&self) {
+        let stat = format!("/proc/{}/stat", self.pid());
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let stat = std::fs::read_to_string(&stat).unwrap();
+            let sleeps = stat.rsplit(')').next().unwrap().starts_with(" S");
+            if sleeps {
+                return;
+            }
+            assert!(Instant::now() < deadline, "the shell never waits: {stat}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Waits until `done`. Panics with the transcript at the deadline.
+    #[track_caller]
+    pub fn wait(&mut self, wanted: &str, done: impl Fn(&Session) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !done(self) {
+            if !self.pty.read(&mut self.bytes, deadline) {
+                panic!(
+                    "wanted: {wanted}\n   got: {}\n bytes: {}\nbefore: {}",
+                    self.short(),
+                    self.text().escape_debug(),
+                    String::from_utf8_lossy(&self.bytes[..self.step]).escape_debug(),
+                );
+            }
+        }
+    }
+
+    /// The shell's end and its exit status. The step holds its last words.
+    #[track_caller]
+    pub fn end(&mut self) -> std::process::ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        self.pty.wait(&mut self.bytes, deadline).unwrap()
+    }
+
+    /// The step in short.
+    pub fn short(&self) -> String {
+        let mut pids = Vec::new();
+        for item in items(&self.bytes) {
+            if let Item::Mark(mark) = item {
+                let pid = mark.keys.get("pid").expect("every marker has a pid");
+                if !pids.contains(pid) {
+                    pids.push(pid.clone());
+                }
+            }
+        }
+        short(&self.items(), &pids)
+    }
+
+    /// The step without escape sequences: what was typed, printed and prompted.
+    pub fn seen(&self) -> String {
+        plain(&self.bytes[self.step..])
+    }
+
+    /// How many markers of this letter the step has, redrawn ones too.
+    pub fn count(&self, letter: char) -> usize {
+        let ours = |item: &Item| matches!(item, Item::Mark(mark) if mark.letter == letter);
+        self.items().iter().filter(|item| ours(item)).count()
+    }
+
+    pub fn items(&self) -> Vec<Item> {
+        items(&self.bytes[self.step..])
+    }
+
+    /// The step as printed.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes[self.step..]).into_owned()
+    }
+
+    /// Everything since the start.
+    pub fn all(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The value of `key` in the step's last marker of this letter.
+    pub fn key(&self, letter: char, key: &str) -> Option<String> {
+        self.items().into_iter().rev().find_map(|item| match item {
+            Item::Mark(mark) if mark.letter == letter => mark.keys.get(key).cloned(),
+            _ => None,
+        })
+    }
+
+    /// Types a line and returns what it printed, for checks inside the shell.
+    #[track_caller]
+    pub fn output(&mut self, line: &str) -> String {
+        self.press(&format!("{line}\r"));
+        self.wait("a command's end and a prompt", |session| {
+            let short = session.short();
+            short.contains(" D") && short.ends_with('B')
+        });
+        let items = self.items();
+        let start = items
+            .iter()
+            .position(|item| matches!(item, Item::Mark(mark) if mark.letter == 'C'));
+        match items.get(start.unwrap() + 1) {
+            Some(Item::Text(text)) => plain(text),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Whether `path` has anything of ours in it.
+pub fn has_escape(path: &Path) -> bool {
+    std::fs::read(path).unwrap().contains(&0x1b)
+}

@@ -1,0 +1,194 @@
+//! What a person sees: the screen of an integrated shell beside that of the same shell without the integration, both in
+//! tmux.
+
+use super::files::{self, Shell};
+use super::harness::{Home, NONCE};
+use crate::util::skip::have;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// How long a screen may take. Only a failing test waits so long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A private tmux server with one pane, ended with this value.
+struct Tmux {
+    home: Home,
+}
+
+impl Tmux {
+    fn start(argv: &[String], env: &[(String, String)], home: Home, size: (u16, u16)) -> Tmux {
+        let tmux = Tmux { home };
+        let (columns, rows) = (size.0.to_string(), size.1.to_string());
+        let start = [
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            &columns,
+            "-y",
+            &rows,
+        ];
+        let mut command = tmux.command();
+        command.args(start);
+        for (name, value) in env {
+            command.arg("-e").arg(format!("{name}={value}"));
+        }
+        command.arg("--").args(argv);
+        done(command.output().unwrap());
+        tmux
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("tmux");
+        command
+            .arg("-u")
+            .arg("-S")
+            .arg(self.home.path("t"))
+            .env_clear();
+        command.envs(self.home.env()).current_dir(self.home.work());
+        command
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        done(self.command().arg("send-keys").args(keys).output().unwrap());
+    }
+
+    fn resize(&self, columns: u16) {
+        let columns = columns.to_string();
+        done(
+            self.command()
+                .args(["resize-window", "-x", &columns])
+                .output()
+                .unwrap(),
+        );
+    }
+
+    /// The screen and where the cursor is on it.
+    fn screen(&self) -> String {
+        let cursor = ["display-message", "-p", "#{cursor_x},#{cursor_y}"];
+        let capture = ["capture-pane", "-p", "-S", "-100", ";"];
+        done(self.command().args(capture).args(cursor).output().unwrap())
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        let _ = self.command().arg("kill-server").output();
+    }
+}
+
+fn done(output: Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Two shells of a kind, one of them integrated.
+struct Pair {
+    plain: Tmux,
+    integrated: Tmux,
+}
+
+impl Pair {
+    fn start(shell: Shell, rc: &str, size: (u16, u16)) -> Pair {
+        let plain: Vec<String> = match shell {
+            Shell::Bash => ["bash", "-l"].map(String::from).to_vec(),
+        };
+        let home = Home::with_rc(shell, rc);
+        let plain = Tmux::start(&plain, &home.env(), home, size);
+        let home = Home::with_rc(shell, rc);
+        let launch = files::launch(shell, &home.integration(), NONCE);
+        let env = [home.env(), launch.env].concat();
+        let integrated = Tmux::start(&launch.argv, &env, home, size);
+        Pair { plain, integrated }
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        self.plain.keys(keys);
+        self.integrated.keys(keys);
+    }
+
+    fn resize(&self, columns: u16) {
+        self.plain.resize(columns);
+        self.integrated.resize(columns);
+    }
+
+    /// Waits until both screens show `text`, wrapped or not, and are the same.
+    #[track_caller]
+    fn agree(&self, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let (plain, integrated) = (self.plain.screen(), self.integrated.screen());
+            if plain == integrated && plain.replace('\n', "").contains(text) {
+                return;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "wanted {text:?}\nplain:\n{plain}\nintegrated:\n{integrated}"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// A prompt of two lines that is as wide as the window, or wider, resized with text on it.
+pub fn resize(shell: Shell) {
+    if !have("resize", "tmux") {
+        return;
+    }
+    let rule = "-".repeat(70);
+    let rc = match shell {
+        Shell::Bash => format!(
+            r#"PS1='\[\e[32m\]{rule}\[\e[0m\]\n\[\e[1m\]\w\[\e[0m\] $ '; PROMPT_DIRTRIM=1; PWD=/; cd /"#
+        ),
+    };
+    let pair = Pair::start(shell, &rc, (80, 24));
+    pair.agree("$");
+    pair.keys(&["echo one two three four five six seven eight nine ten eleven"]);
+    pair.agree("eleven");
+    for columns in [40, 90, 20, 80] {
+        pair.resize(columns);
+        pair.agree("eleven");
+        pair.keys(&["x"]);
+        pair.agree("x");
+    }
+    pair.keys(&["Enter"]);
+    pair.agree("elevenxxxx");
+}
+
+/// A line longer than the window is wide: edited in the middle, recalled from the history, searched for.
+pub fn long_line(shell: Shell) {
+    if !have("long_line", "tmux") {
+        return;
+    }
+    let pair = Pair::start(shell, "cd /", (60, 24));
+    pair.agree("$");
+    let long = "0123456789".repeat(14);
+    pair.keys(&["echo ", &long]);
+    pair.agree("6789");
+    for _ in 0..75 {
+        pair.keys(&["Left"]);
+    }
+    pair.keys(&["MID", "BSpace", "C-a", "X", "C-d", "C-e", "ZZZ"]);
+    pair.agree("ZZZ");
+    pair.keys(&["C-u"]);
+    pair.keys(&["echo short", "Enter"]);
+    pair.agree("echo shortshort");
+    pair.keys(&["echo ", &long, "Enter"]);
+    pair.agree("6789");
+    pair.keys(&["Up", "Up", "Up", "Down"]);
+    pair.agree("6789");
+    pair.keys(&["C-c"]);
+    pair.keys(&["echo DONE", "Enter"]);
+    pair.agree("echo DONEDONE");
+    pair.keys(&["C-r"]);
+    pair.keys(&["678"]);
+    pair.agree("678");
+    pair.keys(&["C-e", "Enter"]);
+    pair.keys(&["echo LAST", "Enter"]);
+    pair.agree("echo LASTLAST");
+}
