@@ -1,6 +1,7 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
 mod protocol;
+mod run;
 mod shell;
 mod term;
 mod util;
