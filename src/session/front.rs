@@ -1,9 +1,16 @@
 //! What is in front in a session now: a shell's prompt, a program's, a question, or work.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use super::Session;
 use super::meta::Ending;
 use super::registry::Sessions;
+use super::watch::Woken;
 use crate::proc::{Pid, Verdict, View, WaitsBy};
+
+/// How long an ended program's status and last output are waited for; see `ends`.
+const ENDING: Duration = Duration::from_secs(12);
 
 /// What a typed line would reach.
 #[derive(Clone, Debug)]
@@ -88,8 +95,21 @@ pub fn certain(view: &View) -> bool {
 }
 
 impl Sessions {
-    /// Looks at the log's state first and asks /proc only when no shell's marker has settled it.
-    pub fn front(&self, session: &Session) -> Front {
+    /// Looks at the log's state first and asks /proc only when no shell's marker has settled it. A session whose program has just ended
+    /// is looked at again when its end is known.
+    pub fn front(&self, session: &Arc<Session>) -> Front {
+        let front = self.front_now(session);
+        if !matches!(&front, Front::Working { view } if view.verdict == Verdict::Gone) {
+            return front;
+        }
+        let watch = session.watch();
+        let (_running, never) = crossbeam_channel::bounded(0);
+        let deadline = Instant::now() + ENDING;
+        while session.state().ending.is_none() && watch.wait(deadline, &never) == Woken::Changed {}
+        self.front_now(session)
+    }
+
+    fn front_now(&self, session: &Session) -> Front {
         let (line, fullscreen, prompts) = {
             let state = session.state();
             if let Some(ending) = state.ending {

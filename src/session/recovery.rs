@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::create::{fresh_state, session, valid_name};
 use super::meta::{Ending, FORMAT, How};
-use super::regions::{Record, RegionId};
+use super::regions::{Kind, Record, RegionId};
 use super::state::State;
-use super::{Error, Meta, Sessions, now_ms};
+use super::{Error, Meta, Sessions, ends, now_ms};
 use crate::store::layout::SessionDir;
 use crate::store::{self, records};
 use crate::sys::passwd;
@@ -92,6 +92,10 @@ fn take_up(
                 .tmux
                 .pipe(&session.pane, &sessions.tap_words(&session.dir))?;
         }
+        if info.dead {
+            // It ended while no server ran; whoever asks first must hear so.
+            ends::settle(&session, &sessions.tmux, &sessions.proc);
+        }
         sessions.follow(&session);
     }
     Ok(())
@@ -104,11 +108,17 @@ fn replay(state: &mut State, dir: &SessionDir) -> Result<(), Error> {
     for record in written {
         last.insert(record.id, record);
     }
-    let mut known: Vec<Record> = last.values().cloned().collect();
+    // Commands are told by their markers; lines given to programs only by the records.
+    let mut known: Vec<Record> = last
+        .values()
+        .filter(|record| record.kind == Kind::Input)
+        .cloned()
+        .collect();
     known.sort_by_key(|record| record.id);
     state.known = known.into();
     while state.follow(true)? {}
     state.known.clear();
+    state.regions.recall(&last);
     state.record_to(records::Records::open(&dir.regions())?);
     // What changed while no server ran is written down now.
     let changed: Vec<Record> = state

@@ -2,6 +2,8 @@
 //!
 //! Must not know files or threads: it is fed events in log order and answers questions, so a replay of the log gives the same.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::term::{MarkId, Marker, MarkerKind, Position, Terminal};
@@ -54,8 +56,8 @@ pub struct Region {
     pub exit: Option<i32>,
     /// Every stage's status of a pipeline, first to last; empty when unknown or of one stage.
     pub pipestatus: Vec<i32>,
-    /// The shell that ran it.
-    pub pid: Option<u32>,
+    /// An input region that ended where its program's next prompt begins.
+    pub at_prompt: bool,
 }
 
 /// A region as regions.jsonl holds it: one line when it opens, one when it closes.
@@ -77,6 +79,8 @@ pub struct Record {
     pub exit: Option<i32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pipestatus: Vec<i32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_prompt: bool,
 }
 
 impl Region {
@@ -93,6 +97,7 @@ impl Region {
             status: self.status,
             exit: self.exit,
             pipestatus: self.pipestatus.clone(),
+            at_prompt: self.at_prompt,
         }
     }
 
@@ -155,6 +160,8 @@ pub struct End {
     pub status: Option<Status>,
     pub exit: Option<i32>,
     pub pipestatus: Vec<i32>,
+    /// At the start of the cursor's line, where a program's prompt stands.
+    pub at_prompt: bool,
 }
 
 /// The regions of one session, and what its shells are doing.
@@ -446,7 +453,7 @@ impl Regions {
                 cwd: None,
                 state: At::Between,
             });
-            let id = self.open(Kind::Command, String::new(), Some(pid), mark, at);
+            let id = self.open(Kind::Command, String::new(), mark, at);
             if let Some(shell) = self.shells.last_mut() {
                 shell.state = At::Running(id);
             }
@@ -465,7 +472,7 @@ impl Regions {
                     label = line;
                 }
                 release(term, state);
-                let id = self.open(Kind::Command, label, Some(pid), mark, at);
+                let id = self.open(Kind::Command, label, mark, at);
                 self.shells[index].state = At::Running(id);
             }
         }
@@ -498,9 +505,9 @@ impl Regions {
                     mark,
                     at,
                     End {
-                        status: None,
                         exit: status,
                         pipestatus,
+                        ..End::default()
                     },
                 );
             }
@@ -512,14 +519,7 @@ impl Regions {
         }
     }
 
-    fn open(
-        &mut self,
-        kind: Kind,
-        label: String,
-        pid: Option<u32>,
-        mark: MarkId,
-        at: Moment,
-    ) -> RegionId {
+    fn open(&mut self, kind: Kind, label: String, mark: MarkId, at: Moment) -> RegionId {
         let id = self.last_id() + 1;
         self.list.push(Region {
             id,
@@ -535,7 +535,7 @@ impl Regions {
             status: Status::Running,
             exit: None,
             pipestatus: Vec::new(),
-            pid,
+            at_prompt: false,
         });
         self.unsettled.push(id);
         self.changed.push(id);
@@ -556,7 +556,7 @@ impl Regions {
             self.close(term, id, end, at, End::default());
         }
         self.expected = who;
-        let id = self.open(Kind::Input, label, None, mark, at);
+        let id = self.open(Kind::Input, label, mark, at);
         self.input = Some(id);
         self.echoing = true;
         id
@@ -617,7 +617,23 @@ impl Regions {
         region.status = end.status.unwrap_or(Status::Done);
         region.exit = end.exit;
         region.pipestatus = end.pipestatus;
+        region.at_prompt = end.at_prompt;
         self.changed.push(id);
+    }
+
+    /// Puts back what an earlier server wrote of regions that the log has told of again: who, when, and the line as it was typed.
+    pub fn recall(&mut self, written: &HashMap<RegionId, Record>) {
+        for region in &mut self.list {
+            let Some(record) = written.get(&region.id) else {
+                continue;
+            };
+            if record.start == region.start_offset && record.kind == region.kind {
+                region.label.clone_from(&record.label);
+                region.who.clone_from(&record.who);
+                region.started = record.started;
+                region.ended = region.ended.and(record.ended.or(region.ended));
+            }
+        }
     }
 
     /// The session is over: nothing runs any more.

@@ -228,7 +228,6 @@ impl State {
                     offset: start - self.added.min(start),
                     ms,
                 };
-                self.recall(at.offset);
                 self.regions.marker(&mut self.term, marker, mark, at);
             }
         }
@@ -259,13 +258,18 @@ impl State {
                 .iter()
                 .position(|record| record.id == id && record.end == Some(offset));
             if let Some(record) = found.and_then(|at| self.known.remove(at)) {
-                let mark = self.term.mark();
+                let mark = if record.at_prompt {
+                    self.term.mark_line()
+                } else {
+                    self.term.mark()
+                };
                 let at = Moment {
                     offset,
                     ms: record.ended.unwrap_or(record.started),
                 };
                 let end = super::regions::End {
                     status: Some(record.status),
+                    at_prompt: record.at_prompt,
                     ..Default::default()
                 };
                 self.regions.close(&mut self.term, id, mark, at, end);
@@ -291,19 +295,6 @@ impl State {
                 at,
             );
             self.regions.never_echoed();
-        }
-    }
-
-    /// Before a command's C is taken in again: whose line it was.
-    fn recall(&mut self, offset: u64) {
-        if self.known.is_empty() {
-            return;
-        }
-        let found = self.known.iter().position(|record| {
-            record.start == offset && record.kind == super::regions::Kind::Command
-        });
-        if let Some(record) = found.and_then(|at| self.known.remove(at)) {
-            self.regions.expected = record.who;
         }
     }
 

@@ -18,6 +18,8 @@ pub struct Goal<'a> {
     pub target: Target,
     pub until: Option<&'a Regex>,
     pub deadline: Instant,
+    /// When the line was typed, which counts as output: what waited before it has not waited since.
+    pub typed: Option<Instant>,
     /// How long output must have been quiet before something that waits in an unknown way counts as waiting.
     pub settle: Duration,
     pub cancel: &'a Cancel,
@@ -54,6 +56,12 @@ const DRAWN: Duration = Duration::from_millis(300);
 /// A shell prints its prompt right after a command's end; past this it is not waited for any more.
 const PROMPT_FOLLOWS: Duration = Duration::from_secs(2);
 
+/// A typed line is echoed at once; one that is not (a password) counts as taken after so long.
+const UNANSWERED: Duration = Duration::from_secs(1);
+
+/// A command that was typed is waited for until it has begun, whatever the deadline, so that it has a number to be known by.
+const BEGINS: Duration = Duration::from_secs(2);
+
 /// Progress is told about so often.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
@@ -80,12 +88,18 @@ pub fn wait(
             let pause = (quiet / 2).clamp(FIRST_LOOK, LONGEST_PAUSE);
             waiter.next_look = quiet + pause;
         }
-        if now >= goal.deadline {
+        let begun = waiter.region().is_some() || now >= waiter.started + BEGINS;
+        if now >= goal.deadline && begun {
             return Ok(waiter.outcome(Status::Running));
         }
         waiter.tell(session, now);
         let quiet_look = now + waiter.next_look.saturating_sub(quiet);
-        let mut wake = goal.deadline.min(quiet_look);
+        let mut wake = quiet_look;
+        if begun {
+            wake = wake.min(goal.deadline);
+        } else {
+            wake = wake.min(waiter.started + BEGINS);
+        }
         if goal.progress.is_some() {
             wake = wake.min(waiter.told + TELL_EVERY);
         }
@@ -134,6 +148,7 @@ struct Waiter<'a> {
     target: Target,
     view: Option<(View, Instant)>,
     next_look: Duration,
+    started: Instant,
     told: Instant,
     /// Lines of the region that `until` was matched against, and when.
     matched: u64,
@@ -150,6 +165,7 @@ impl<'a> Waiter<'a> {
             target: goal.target,
             view: None,
             next_look: FIRST_LOOK,
+            started: Instant::now(),
             told: Instant::now(),
             matched: 0,
             matched_at: None,
@@ -229,7 +245,7 @@ impl<'a> Waiter<'a> {
                 self.wake_at = Some(ended + PROMPT_FOLLOWS);
             }
         }
-        let quiet = state.last_output.elapsed();
+        let quiet = self.quiet(&state);
         if quiet < self.last_quiet {
             self.next_look = FIRST_LOOK;
         }
@@ -238,6 +254,16 @@ impl<'a> Waiter<'a> {
             return Ok(Step::Over(self.outcome(Status::Until)));
         }
         Ok(Step::Quiet(quiet))
+    }
+
+    /// How long nothing has come. Where nothing at all has come since the typing, not even an echo, tmux may not have passed the line
+    /// on yet: then the quiet counts for less.
+    fn quiet(&self, state: &State) -> Duration {
+        let quiet = state.last_output.elapsed();
+        match self.goal.typed {
+            Some(typed) if state.last_output < typed => typed.elapsed().saturating_sub(UNANSWERED),
+            _ => quiet,
+        }
     }
 
     fn until_matches(&mut self, state: &State) -> Result<bool, Error> {
@@ -369,12 +395,11 @@ fn close_input(session: &Session, id: RegionId, status: &Status) {
         Status::Prompt { .. } => state.term.mark_line(),
         _ => state.term.mark(),
     };
-    state.regions.close(
-        &mut state.term,
-        id,
-        mark,
-        at,
-        crate::session::regions::End::default(),
-    );
+    let at_prompt = matches!(status, Status::Prompt { .. });
+    let end = regions::End {
+        at_prompt,
+        ..Default::default()
+    };
+    state.regions.close(&mut state.term, id, mark, at, end);
     state.write_changes(false);
 }

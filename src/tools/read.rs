@@ -146,8 +146,15 @@ fn cooked(
         tail: Vec::new(),
     }
     .clip(CHARS_MOST, |line| format!("{}: {}", line.number, line.text));
+    let whole = match region {
+        None => words::number(total),
+        Some(_) => format!("{}-{}", span.first + 1, span.after),
+    };
     let range = match (shown_first, shown_last) {
-        (Some(first), Some(last)) => format!("lines {first}-{last} of {}", words::number(total)),
+        (Some(first), Some(last)) if region.is_some() && last + 1 - first == total => {
+            lines_text(first, last)
+        }
+        (Some(first), Some(last)) => format!("{} of {whole}", lines_text(first, last)),
         _ => "no lines".into(),
     };
     let region_text = region.map_or(String::new(), |id| format!(" #{id}"));
@@ -172,6 +179,14 @@ fn cooked(
         reply.fact("omitted", vec![from, to]);
     }
     Ok(reply)
+}
+
+fn lines_text(first: u64, last: u64) -> String {
+    if first == last {
+        format!("line {first}")
+    } else {
+        format!("lines {first}-{last}")
+    }
 }
 
 fn raw(session: &Session, start: Option<u64>, most: u64) -> Result<Reply, Failure> {

@@ -98,6 +98,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             target: typed.target,
             until: until.as_ref(),
             deadline,
+            typed: Some(typed.at),
             settle: Duration::from_millis(settle),
             cancel: context.cancel,
             progress: context.progress,
@@ -164,6 +165,7 @@ pub struct Typed {
     pub target: Target,
     /// Where the cursor stood before: what a line that is no command prints comes after it.
     mark: MarkId,
+    at: Instant,
 }
 
 /// Types one line and Enter, if what is in front takes lines.
@@ -315,7 +317,11 @@ fn begin(context: &Context<'_>, session: &Arc<Session>, line: &str, front: &Fron
             Target::Region(id)
         }
     };
-    Typed { target, mark }
+    Typed {
+        target,
+        mark,
+        at: Instant::now(),
+    }
 }
 
 pub fn protected(session: &Session, typed: &str) -> Failure {

@@ -83,6 +83,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         target: Target::Region(id),
         until: until.as_ref(),
         deadline: Instant::now() + Duration::from_secs(timeout),
+        typed: None,
         settle: Duration::from_millis(SETTLE_DEFAULT),
         cancel: context.cancel,
         progress: context.progress,

@@ -40,6 +40,9 @@ pub struct Client {
     reading: Option<Sender<()>>,
     last_id: u64,
     home: PathBuf,
+    environment: Vec<(String, String)>,
+    /// The next server uses the home.
+    keeps_home: bool,
 }
 
 impl Client {
@@ -48,10 +51,18 @@ impl Client {
         Self::start_with(&[])
     }
 
-    /// Starts the binary without arguments, with these environment variables besides the private ones.
+    /// Starts the binary without arguments, with these environment variables besides the private ones; an empty value
+    /// takes a variable away.
     pub fn start_with(environment: &[(&str, &str)]) -> Self {
-        let home = private_dir();
-        let mut child = Command::new(super::binary())
+        let environment = environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Self::start_in(private_dir(), environment.collect())
+    }
+
+    fn start_in(home: PathBuf, environment: Vec<(String, String)>) -> Self {
+        let mut command = Command::new(super::binary());
+        command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &home)
@@ -60,8 +71,15 @@ impl Client {
             .env("XDG_RUNTIME_DIR", home.join("run"))
             .env("TMUX_TMPDIR", home.join("tmux"))
             .env("PANEGLASS_HOME", home.join("state"))
-            .env("PANEGLASS_SOCKET", SOCKET)
-            .envs(environment.iter().copied())
+            .env("PANEGLASS_SOCKET", SOCKET);
+        for (name, value) in &environment {
+            if value.is_empty() {
+                command.env_remove(name);
+            } else {
+                command.env(name, value);
+            }
+        }
+        let mut child = command
             .current_dir(&home)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -95,21 +113,41 @@ impl Client {
             reading: Some(reading),
             last_id: 0,
             home,
+            environment,
+            keeps_home: false,
         }
+    }
+
+    /// Ends the server with SIGKILL and starts another on the same state; the sessions live on in between while
+    /// `meanwhile` runs. The handshake is done.
+    pub fn killed_and_restarted(mut self, meanwhile: impl FnOnce()) -> Self {
+        self.child.kill().expect("the server is our child");
+        self.child.wait().expect("the server is our child");
+        meanwhile();
+        self.keeps_home = true;
+        let mut next = Self::start_in(self.home.clone(), self.environment.clone());
+        next.transcript = std::mem::take(&mut self.transcript);
+        next.shake_hands("2025-11-25");
+        next
     }
 
     /// Starts the binary and shakes hands under a legacy revision.
     pub fn legacy(version: &str) -> Self {
         let mut client = Self::start();
+        client.shake_hands(version);
+        client
+    }
+
+    /// The handshake of a legacy revision.
+    pub fn shake_hands(&mut self, version: &str) {
         let hello = json!({
             "protocolVersion": version,
             "capabilities": {},
             "clientInfo": {"name": "black-box", "version": "1"},
         });
-        let answer = client.request("initialize", hello);
+        let answer = self.request("initialize", hello);
         assert_eq!(answer["result"]["protocolVersion"], version);
-        client.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        client
+        self.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     }
 
     /// The test's own directory: HOME, with `state` (PANEGLASS_HOME), `run` and `tmux` in it.
@@ -286,7 +324,9 @@ impl Drop for Client {
         // Both fail only when it has ended, which is what is wanted.
         drop(self.child.kill());
         drop(self.child.wait());
-        end_tmux(&self.home.join("tmux"));
+        if !self.keeps_home {
+            end_tmux(&self.home.join("tmux"));
+        }
         if thread::panicking() {
             let cut = |line: &String| line.chars().take(SHOWN).collect::<String>();
             let transcript: Vec<String> = self.transcript.iter().map(cut).collect();
@@ -298,7 +338,9 @@ impl Drop for Client {
                 drop(thread.join());
             }
         }
-        drop(fs::remove_dir_all(&self.home));
+        if !self.keeps_home {
+            drop(fs::remove_dir_all(&self.home));
+        }
     }
 }
 

@@ -43,6 +43,13 @@ impl Client {
         client
     }
 
+    /// A client with more environment and the handshake done.
+    pub fn legacy_with(environment: &[(&str, &str)]) -> Client {
+        let mut client = Client::start_with(environment);
+        client.shake_hands("2025-11-25");
+        client
+    }
+
     /// Calls a tool, which may answer with an error.
     pub fn tool(&mut self, tool: &str, arguments: Value) -> Reply {
         let result = self.call(tool, arguments);
