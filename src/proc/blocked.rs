@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::call::{self, Call, Channel};
-use super::files::{Device, Held, INPUT_EVENTS};
+use super::files::{Device, Held, INPUT_EVENTS, OpenFiles};
 use super::people;
 use super::stat::number;
 use super::{Pid, Proc, Process, WaitsBy};
@@ -111,6 +111,15 @@ impl Looker<'_> {
             .bytes(self.process.pid, &format!("task/{thread}/{name}"))
     }
 
+    fn files(&self, thread: Pid) -> OpenFiles<'_> {
+        OpenFiles {
+            proc: self.proc,
+            thread,
+            tty: self.process.tty,
+            device: self.device,
+        }
+    }
+
     fn state(&self, thread: Pid) -> u8 {
         if thread == self.process.pid {
             return self.process.state;
@@ -142,18 +151,12 @@ impl Looker<'_> {
             Call::Running => return Strong::Runs,
             Call::Other => return Strong::Sees(Watch::Elsewhere),
             Call::Ring => return Strong::Sees(Watch::Hidden),
-            Call::Read { fd } => (
-                By::Read,
-                self.proc.is_terminal(self.process, fd, self.device),
-            ),
-            Call::Poll { entries, count } => (By::Poll, self.poll_watches(entries, count)),
-            Call::Select { set, count } => (By::Poll, self.select_watches(set, count)),
-            Call::Epoll { fd } => (
-                By::Poll,
-                self.proc.epoll_watches(self.process, fd, self.device),
-            ),
+            Call::Read { fd } => (By::Read, self.files(thread).is_terminal(fd)),
+            Call::Poll { entries, count } => (By::Poll, self.poll_watches(thread, entries, count)),
+            Call::Select { set, count } => (By::Poll, self.select_watches(thread, set, count)),
+            Call::Epoll { fd } => (By::Poll, self.files(thread).epoll_watches(fd)),
             Call::Resumed { entries, count } => match self.channel(thread) {
-                Channel::Poll => (By::Poll, self.poll_watches(entries, count)),
+                Channel::Poll => (By::Poll, self.poll_watches(thread, entries, count)),
                 Channel::Hidden => return Strong::Hidden,
                 _ => return Strong::Sees(Watch::Elsewhere),
             },
@@ -165,8 +168,9 @@ impl Looker<'_> {
         }
     }
 
-    fn poll_watches(&self, entries: u64, count: u64) -> Option<bool> {
+    fn poll_watches(&self, thread: Pid, entries: u64, count: u64) -> Option<bool> {
         let memory = self.memory(
+            thread,
             entries,
             usize::try_from(count).ok()?.checked_mul(POLL_ENTRY_BYTES)?,
         )?;
@@ -178,15 +182,15 @@ impl Looker<'_> {
                 .ok()
                 .filter(|_| u32::from(events) & INPUT_EVENTS != 0)
         });
-        self.any_terminal(wanted)
+        self.any_terminal(thread, wanted)
     }
 
-    fn select_watches(&self, set: u64, count: u64) -> Option<bool> {
+    fn select_watches(&self, thread: Pid, set: u64, count: u64) -> Option<bool> {
         if set == 0 || count == 0 {
             return Some(false);
         }
         // Sets are made of longs; in little-endian byte order bit N is bit N % 8 of byte N / 8.
-        let memory = self.memory(set, usize::try_from(count).ok()?.div_ceil(8))?;
+        let memory = self.memory(thread, set, usize::try_from(count).ok()?.div_ceil(8))?;
         let wanted = (0..u32::try_from(count).ok()?).filter(|bit| {
             let byte = usize::try_from(bit / 8)
                 .ok()
@@ -195,12 +199,12 @@ impl Looker<'_> {
                 .unwrap_or(0);
             byte & (1 << (bit % 8)) != 0
         });
-        self.any_terminal(wanted)
+        self.any_terminal(thread, wanted)
     }
 
-    fn any_terminal(&self, descriptors: impl Iterator<Item = u32>) -> Option<bool> {
+    fn any_terminal(&self, thread: Pid, descriptors: impl Iterator<Item = u32>) -> Option<bool> {
         for fd in descriptors {
-            if self.proc.is_terminal(self.process, fd, self.device)? {
+            if self.files(thread).is_terminal(fd)? {
                 return Some(true);
             }
         }
@@ -208,12 +212,12 @@ impl Looker<'_> {
     }
 
     /// The process's memory. None when it is not ours to see, or not there any more.
-    fn memory(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
+    fn memory(&self, thread: Pid, address: u64, bytes: usize) -> Option<Vec<u8>> {
         if u64::try_from(bytes).ok()? > MAX_WATCHED {
             return None;
         }
         let mut memory = vec![0; bytes];
-        let file = std::fs::File::open(self.proc.allowed(self.process.pid, "mem").ok()?).ok()?;
+        let file = std::fs::File::open(self.proc.allowed(thread, "mem").ok()?).ok()?;
         file.read_exact_at(&mut memory, address).ok()?;
         Some(memory)
     }
@@ -230,7 +234,7 @@ impl Looker<'_> {
             Channel::Other => return Watch::Elsewhere,
             Channel::Read | Channel::Poll | Channel::Epoll => {}
         }
-        let held = held.get_or_insert_with(|| self.proc.held(self.process, self.device));
+        let held = held.get_or_insert_with(|| self.files(thread).held());
         let Some(held) = held else {
             return Watch::Hidden;
         };
@@ -246,7 +250,7 @@ impl Looker<'_> {
                 raw || held.only_terminal(),
             ),
             _ => {
-                let watches = |fd: &u32| self.proc.epoll_watches(self.process, *fd, self.device);
+                let watches = |fd: &u32| self.files(thread).epoll_watches(*fd);
                 let watching = held
                     .epolls
                     .iter()

@@ -12,6 +12,7 @@ use table::CASES;
 
 use super::{Proc, Verdict, View};
 
+mod facts;
 mod ssh;
 mod stage;
 mod table;

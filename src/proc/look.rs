@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::sys::termios::{self, Mode};
 
 use super::blocked::{By, Looker, Sight, Watch};
-use super::files::Device;
+use super::files::{Device, OpenFiles};
 use super::people;
 use super::{Foreground, Pid, Proc, Process, Tree, Tty, Verdict, View};
+
+#[cfg(test)]
+mod tests;
 
 /// Terminals within terminals that are followed: sudo in script in a session is two.
 const MAX_RELAYS: u8 = 3;
@@ -388,11 +391,16 @@ impl Scene<'_> {
     /// Where its descriptors cannot be seen (sudo), its descendants' other terminals say the same.
     fn inner_sessions(&self, relay: &Process) -> Vec<(Tty, Pid)> {
         let device = self.terminal.device();
-        let ttys: Option<Vec<Tty>> = self.proc.held(relay, &device).map(|held| {
+        let files = OpenFiles {
+            proc: self.proc,
+            thread: relay.pid,
+            tty: relay.tty,
+            device: &device,
+        };
+        let ttys: Option<Vec<Tty>> = files.held().map(|held| {
             held.masters
                 .iter()
-                .filter_map(|fd| self.proc.master_of(relay.pid, *fd))
-                .map(Tty::pts)
+                .filter_map(|fd| files.slave_of(*fd))
                 .collect()
         });
         let children = || self.tree.descendants([relay.pid]).into_iter();
