@@ -82,8 +82,7 @@ pub(super) struct OpenFiles<'a> {
 }
 
 impl OpenFiles<'_> {
-    /// Whether the descriptor is the terminal. None when that is not ours to see.
-    pub fn is_terminal(&self, fd: u32) -> Option<bool> {
+    fn is_terminal(&self, fd: u32) -> Option<bool> {
         match self.link(fd) {
             Ok(link) => Some(self.leads_to(fd, &link)),
             Err(error) => hidden(&error),
@@ -149,39 +148,47 @@ impl OpenFiles<'_> {
         }
     }
 
-    /// Whether an epoll descriptor watches the terminal for input. None when that is not ours to see.
-    pub fn epoll_watches(&self, fd: u32) -> Option<bool> {
-        self.epoll_watches_within(fd, EPOLL_DEPTH)
+    /// Descriptors that an epoll descriptor watches for input. None when that is not ours to see.
+    pub fn epoll_watched(&self, fd: u32) -> Option<Vec<u32>> {
+        let mut watched = Vec::new();
+        self.add_epoll_watched(fd, EPOLL_DEPTH, &mut watched)?;
+        Some(watched)
     }
 
-    fn epoll_watches_within(&self, fd: u32, depth: u8) -> Option<bool> {
+    fn add_epoll_watched(&self, fd: u32, depth: u8, watched: &mut Vec<u32>) -> Option<()> {
         let info = match self.info(fd) {
             Ok(info) => info,
-            Err(error) => return hidden(&error),
+            Err(error) => return hidden(&error).map(drop),
         };
-        let targets = epoll_targets(&info).filter(|target| target.events & INPUT_EVENTS != 0);
-        for target in targets.take(MAX_DESCRIPTORS) {
-            let link = match self.link(target.fd) {
-                Ok(link) => link,
-                Err(error) => {
-                    hidden(&error)?;
-                    continue;
-                }
-            };
-            let nested = depth > 1 && link.as_os_str().as_encoded_bytes() == EPOLL;
-            if self.leads_to(target.fd, &link)
-                || nested && self.epoll_watches_within(target.fd, depth - 1)?
-            {
+        for target in epoll_targets(&info).filter(|target| target.events & INPUT_EVENTS != 0) {
+            if watched.len() >= MAX_DESCRIPTORS {
+                break;
+            }
+            watched.push(target.fd);
+            let nested = self
+                .link(target.fd)
+                .is_ok_and(|link| link.as_os_str().as_encoded_bytes() == EPOLL);
+            if nested && depth > 1 {
+                self.add_epoll_watched(target.fd, depth - 1, watched)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Whether one of the descriptors is the terminal. None when that is not ours to see.
+    pub fn has_terminal(&self, descriptors: &[u32]) -> Option<bool> {
+        for fd in descriptors {
+            if self.is_terminal(*fd)? {
                 return Some(true);
             }
         }
         Some(false)
     }
 
-    /// The terminal whose master side this descriptor is.
-    pub fn slave_of(&self, fd: u32) -> Option<Tty> {
+    /// N of the `/dev/pts/N` whose master side this descriptor is.
+    pub fn slave_index(&self, fd: u32) -> Option<u32> {
         let info = self.info(fd).ok()?;
-        field(&info, b"tty-index").and_then(number).map(Tty::pts)
+        field(&info, b"tty-index").and_then(number)
     }
 
     fn link(&self, fd: u32) -> io::Result<PathBuf> {

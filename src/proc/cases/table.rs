@@ -531,6 +531,13 @@ pub(super) const CASES: &[Case] = &[
         &[],
         Waiting("bash"),
     ),
+    case(
+        "a prompt beside an idle child on another terminal",
+        &["python3"],
+        &["python3", "-c", BESIDE],
+        READY,
+        Waiting("python3"),
+    ),
     // Threads and event loops.
     case(
         "a thread reads, the main thread waits for it",
@@ -761,6 +768,14 @@ pub(super) const CASES: &[Case] = &[
         Working("sh"),
     ),
 ];
+
+const BESIDE: &str = "
+import os, pty
+child, master = pty.fork()
+if child == 0:
+    os.execvp('sleep', ['sleep', '1000'])
+input('READY')
+";
 
 const CONNECT: &str = "
 import socket

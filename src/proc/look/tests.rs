@@ -1,14 +1,11 @@
 //! Looks at made-up trees of /proc: what no real program does on demand, and junk.
 
-use std::os::unix::fs::{FileExt, symlink};
+use made::{Fixture, INNER, Made, SESSION};
 
 use super::*;
 use crate::proc::WaitsBy;
 
-/// No terminal of the machine that runs the tests has such a number.
-const PTS: u32 = 0x7_0000;
-const INNER: u32 = 0x7_0001;
-const SESSION: i32 = 100;
+mod made;
 
 #[cfg(target_arch = "x86_64")]
 const CALLS: Calls = Calls {
@@ -35,139 +32,6 @@ struct Calls {
     select: u32,
     epoll: u32,
     resumed: u32,
-}
-
-/// A folder that looks like /proc.
-struct Fixture {
-    proc: Proc,
-}
-
-/// What differs from one made-up process to the next.
-#[derive(Clone)]
-struct Made<'a> {
-    pid: i32,
-    ppid: i32,
-    pgrp: i32,
-    session: i32,
-    pts: Option<u32>,
-    tpgid: i32,
-    state: char,
-    comm: &'a str,
-    call: (u32, u64, u64),
-    wchan: &'a str,
-    fds: &'a [(u32, &'a str)],
-    fdinfo: &'a [(u32, &'a str)],
-}
-
-impl Default for Made<'_> {
-    fn default() -> Self {
-        Self {
-            pid: 200,
-            ppid: SESSION,
-            pgrp: 200,
-            session: SESSION,
-            pts: Some(PTS),
-            tpgid: 200,
-            state: 'S',
-            comm: "job",
-            call: (NANOSLEEP, 0, 0),
-            wchan: "hrtimer_nanosleep",
-            fds: &[],
-            fdinfo: &[],
-        }
-    }
-}
-
-fn tty_nr(index: u32) -> u32 {
-    (136 << 8) | (index & 0xff) | ((index & 0xf_ff00) << 12)
-}
-
-impl Fixture {
-    fn new(name: &str) -> Self {
-        let root = std::env::temp_dir().join(format!("pgproc.{}.{name}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&root);
-        std::fs::create_dir_all(&root).unwrap();
-        Self {
-            proc: Proc::new(root),
-        }
-    }
-
-    /// With a shell that waits for its child, as the pane's process.
-    fn with_shell(name: &str) -> Self {
-        let fixture = Self::new(name);
-        fixture.make(&Made {
-            pid: SESSION,
-            ppid: 1,
-            pgrp: SESSION,
-            comm: "sh",
-            ..Made::default()
-        });
-        fixture
-    }
-
-    fn make(&self, made: &Made<'_>) {
-        let dir = self.proc.root.join(made.pid.to_string());
-        let task = dir.join(format!("task/{}", made.pid));
-        for dir in [&dir.join("fd"), &dir.join("fdinfo"), &task] {
-            std::fs::create_dir_all(dir).unwrap();
-        }
-        let Made {
-            pid,
-            ppid,
-            pgrp,
-            session,
-            tpgid,
-            state,
-            comm,
-            ..
-        } = made;
-        let tty = made.pts.map_or(0, tty_nr);
-        let stat = format!(
-            "{pid} ({comm}) {state} {ppid} {pgrp} {session} {tty} {tpgid} 0 0 0 0 0 0 0 0 0 20 0 1 0 {pid} 0\n"
-        );
-        let (call, a, b) = made.call;
-        let call = format!("{call} {a:#x} {b:#x} 0x0 0x0 0x0 0x0 0x7ffc00000000 0x7f0000000000\n");
-        std::fs::write(dir.join("stat"), &stat).unwrap();
-        std::fs::write(task.join("stat"), &stat).unwrap();
-        std::fs::write(task.join("syscall"), call).unwrap();
-        std::fs::write(task.join("wchan"), made.wchan).unwrap();
-        std::fs::write(dir.join("cmdline"), format!("{comm}\0")).unwrap();
-        for (fd, target) in made.fds {
-            symlink(target, dir.join(format!("fd/{fd}"))).unwrap();
-        }
-        for (fd, text) in made.fdinfo {
-            std::fs::write(dir.join(format!("fdinfo/{fd}")), text).unwrap();
-        }
-    }
-
-    fn memory(&self, pid: i32, address: u64, bytes: &[u8]) {
-        let file = std::fs::File::create(self.proc.root.join(format!("{pid}/mem"))).unwrap();
-        file.write_all_at(bytes, address).unwrap();
-    }
-
-    fn look(&self) -> View {
-        self.look_in(Mode {
-            canonical: true,
-            echo: true,
-        })
-    }
-
-    fn look_in(&self, mode: Mode) -> View {
-        let terminal = Terminal {
-            path: PathBuf::from(format!("/dev/pts/{PTS}")),
-            tty: Tty::pts(PTS),
-            instance: Some(7),
-            mode: Some(mode),
-            unread: 0,
-        };
-        judge(&self.proc, &self.proc.tree(), Pid(SESSION), Some(&terminal))
-    }
-}
-
-impl Drop for Fixture {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.proc.root);
-    }
 }
 
 const ON_PTS: &[(u32, &str)] = &[
@@ -432,21 +296,25 @@ fn a_background_group_cannot_be_waiting_by_poll() {
     }
 }
 
-/// A relay on the outer terminal, and what runs on the inner one.
+/// A relay on the outer terminal that polls both, and what runs on the inner one.
 fn relay(name: &str, inner: &Made<'_>) -> Fixture {
     let fixture = Fixture::with_shell(name);
     let fds = &[(0, "/dev/pts/458752"), (3, "/dev/ptmx")];
     let fdinfo = &[(3, "flags:\t02\ntty-index:\t458753\n")];
     fixture.make(&Made {
-        call: (CALLS.read, 0, 0),
+        call: (CALLS.poll, 0x1000, 2),
         fds,
         fdinfo,
         comm: "script",
         ..Made::default()
     });
+    fixture.memory(200, 0x1000, POLLS_BOTH);
     fixture.make(inner);
     fixture
 }
+
+/// Entries of a poll for input on 0 and 3.
+const POLLS_BOTH: &[u8] = &[0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0];
 
 const BEHIND: Made<'static> = Made {
     pid: 300,
@@ -494,15 +362,33 @@ fn the_inner_terminal_decides() {
 }
 
 #[test]
+fn who_does_not_wait_for_the_inner_terminal_is_no_relay() {
+    let fixture = relay("no-relay", &BEHIND);
+    fixture.memory(
+        200,
+        0x1000,
+        &[0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0],
+    );
+    let view = fixture.look_in(RAW);
+    assert_eq!(
+        (
+            view.verdict,
+            view.relays,
+            view.process.unwrap().name.as_str()
+        ),
+        (Verdict::Waiting, 0, "script")
+    );
+}
+
+#[test]
 fn relays_in_a_circle_end() {
-    let view = relay(
-        "circle",
-        &Made {
-            call: (CALLS.read, 0, 0),
-            ..BEHIND
-        },
-    )
-    .look_in(RAW);
+    let polls = Made {
+        call: (CALLS.poll, 0x1000, 2),
+        ..BEHIND
+    };
+    let fixture = relay("circle", &polls);
+    fixture.memory(300, 0x1000, POLLS_BOTH);
+    let view = fixture.look_in(RAW);
     assert_eq!((view.verdict, view.relays), (Verdict::Unknown, 3));
 }
 
