@@ -90,7 +90,7 @@ const FORBIDDEN: [(&str, &[&str]); 2] = [
     ("weak", &["syscall", "mem"]),
     (
         "stranger",
-        &["syscall", "mem", "wchan", "fd", "fdinfo", "cwd"],
+        &["syscall", "mem", "wchan", "fd", "fdinfo", "cwd", "root"],
     ),
 ];
 

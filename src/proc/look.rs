@@ -370,17 +370,7 @@ impl Scene<'_> {
                 ..Finding::plain(Verdict::Unknown, None)
             };
         }
-        let path = PathBuf::from(format!("/dev/pts/{index}"));
-        let tty = Tty::pts(index);
-        let unopened = |path| Terminal {
-            path,
-            tty,
-            instance: None,
-            mode: None,
-            unread: 0,
-        };
-        // A container's own terminal has a number of ours, or none at all.
-        let terminal = Terminal::open(&path).unwrap_or_else(|| unopened(path));
+        let terminal = self.open_inner(index, session);
         let scene = Scene {
             terminal: &terminal,
             session,
@@ -391,6 +381,33 @@ impl Scene<'_> {
         Finding {
             relays: finding.relays.max(self.depth + 1),
             ..finding
+        }
+    }
+
+    /// Opens a terminal by the name that it has where its own processes live: in a container with a /dev/pts of its
+    /// own, our terminal of that number is another one.
+    fn open_inner(&self, index: u32, session: Pid) -> Terminal {
+        let tty = Tty::pts(index);
+        let path = PathBuf::from(format!("/dev/pts/{index}"));
+        let member = self.tree.on(tty).find(|member| member.session == session);
+        let theirs = member.and_then(|member| {
+            self.proc
+                .allowed(member.pid, &format!("root/dev/pts/{index}"))
+                .ok()
+        });
+        let opened = theirs
+            .as_deref()
+            .and_then(Terminal::open)
+            .or_else(|| Terminal::open(&path));
+        match opened {
+            Some(terminal) => Terminal { path, ..terminal },
+            None => Terminal {
+                path,
+                tty,
+                instance: None,
+                mode: None,
+                unread: 0,
+            },
         }
     }
 
