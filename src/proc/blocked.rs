@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::call::{self, Call, Channel};
-use super::files::{Device, Held, INPUT_EVENTS};
+use super::files::{Device, Held, INPUT_EVENTS, OpenFiles};
 use super::people;
 use super::stat::number;
 use super::{Pid, Proc, Process, WaitsBy};
@@ -12,9 +12,9 @@ use super::{Pid, Proc, Process, WaitsBy};
 /// Threads of one process that are looked at: a Java virtual machine has hundreds, the one that reads comes early.
 const MAX_THREADS: usize = 512;
 
-/// Entries of a poll and bits of a select set that are read. Larger sets are those of servers, which are then judged by
-/// their wait channel.
-const MAX_WATCHED: u64 = 16_384;
+/// Bytes of a set of descriptors that are read: 2,048 entries of a poll. Larger sets are those of servers, which are
+/// then judged by their wait channel.
+const MAX_SET_BYTES: usize = 16_384;
 
 /// `struct pollfd`: an int, then two shorts, of which the first is what is asked for (poll(2)).
 const POLL_ENTRY_BYTES: usize = 8;
@@ -51,9 +51,11 @@ impl From<By> for WaitsBy {
 }
 
 /// One process, looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sight {
     pub watch: Watch,
+    /// Descriptors that its threads wait for input from. None when not all could be seen.
+    pub watched: Option<Vec<u32>>,
     /// A thread was on a processor.
     pub running: bool,
 }
@@ -69,14 +71,21 @@ pub(super) struct Looker<'a> {
 
 impl Looker<'_> {
     pub fn look(&self) -> Sight {
+        let running = self.process.is_running();
         let mut sight = Sight {
             watch: Watch::Elsewhere,
-            running: self.process.is_running(),
+            watched: Some(Vec::new()),
+            running,
         };
         let mut held = None;
         for thread in self.threads() {
             let watch = match self.strong(thread) {
-                Strong::Sees(watch) => watch,
+                Strong::Sees(watch, fds) => {
+                    if let Some(watched) = &mut sight.watched {
+                        watched.extend(fds);
+                    }
+                    watch
+                }
                 Strong::Runs => {
                     sight.running = true;
                     continue;
@@ -84,6 +93,7 @@ impl Looker<'_> {
                 Strong::Hidden => {
                     let state = self.state(thread);
                     sight.running |= state == b'R';
+                    sight.watched = None;
                     self.weak(thread, state, &mut held)
                 }
             };
@@ -109,6 +119,15 @@ impl Looker<'_> {
     fn file(&self, thread: Pid, name: &str) -> io::Result<Vec<u8>> {
         self.proc
             .bytes(self.process.pid, &format!("task/{thread}/{name}"))
+    }
+
+    fn files(&self, thread: Pid) -> OpenFiles<'_> {
+        OpenFiles {
+            proc: self.proc,
+            thread,
+            tty: self.process.tty,
+            device: self.device,
+        }
     }
 
     fn state(&self, thread: Pid) -> u8 {
@@ -138,38 +157,34 @@ impl Looker<'_> {
         let Some(call) = Call::parse(&line, numbers) else {
             return Strong::Hidden;
         };
-        let (by, watches) = match call {
+        let sleeps_elsewhere = Strong::Sees(Watch::Elsewhere, Vec::new());
+        let (by, watched) = match call {
             Call::Running => return Strong::Runs,
-            Call::Other => return Strong::Sees(Watch::Elsewhere),
-            Call::Ring => return Strong::Sees(Watch::Hidden),
-            Call::Read { fd } => (
-                By::Read,
-                self.proc.is_terminal(self.process, fd, self.device),
-            ),
-            Call::Poll { entries, count } => (By::Poll, self.poll_watches(entries, count)),
-            Call::Select { set, count } => (By::Poll, self.select_watches(set, count)),
-            Call::Epoll { fd } => (
-                By::Poll,
-                self.proc.epoll_watches(self.process, fd, self.device),
-            ),
+            Call::Other => return sleeps_elsewhere,
+            Call::Ring => return Strong::Sees(Watch::Hidden, Vec::new()),
+            Call::Read { fd } => (By::Read, Some(vec![fd])),
+            Call::Poll { entries, count } => (By::Poll, self.poll_watched(thread, entries, count)),
+            Call::Select { set, count } => (By::Poll, self.select_watched(thread, set, count)),
+            Call::Epoll { fd } => (By::Poll, self.files(thread).epoll_watched(fd)),
             Call::Resumed { entries, count } => match self.channel(thread) {
-                Channel::Poll => (By::Poll, self.poll_watches(entries, count)),
+                Channel::Poll => (By::Poll, self.poll_watched(thread, entries, count)),
                 Channel::Hidden => return Strong::Hidden,
-                _ => return Strong::Sees(Watch::Elsewhere),
+                _ => return sleeps_elsewhere,
             },
         };
-        match watches {
-            Some(true) => Strong::Sees(Watch::Terminal(by)),
-            Some(false) => Strong::Sees(Watch::Elsewhere),
+        let Some(watched) = watched else {
+            return Strong::Hidden;
+        };
+        match self.files(thread).has_terminal(&watched) {
+            Some(true) => Strong::Sees(Watch::Terminal(by), watched),
+            Some(false) => Strong::Sees(Watch::Elsewhere, watched),
             None => Strong::Hidden,
         }
     }
 
-    fn poll_watches(&self, entries: u64, count: u64) -> Option<bool> {
-        let memory = self.memory(
-            entries,
-            usize::try_from(count).ok()?.checked_mul(POLL_ENTRY_BYTES)?,
-        )?;
+    fn poll_watched(&self, thread: Pid, entries: u64, count: u64) -> Option<Vec<u32>> {
+        let bytes = usize::try_from(count).ok()?.checked_mul(POLL_ENTRY_BYTES)?;
+        let memory = self.memory(thread, entries, bytes)?;
         let wanted = memory.chunks_exact(POLL_ENTRY_BYTES).filter_map(|entry| {
             let fd = i32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]);
             let events = u16::from_ne_bytes([entry[4], entry[5]]);
@@ -178,42 +193,34 @@ impl Looker<'_> {
                 .ok()
                 .filter(|_| u32::from(events) & INPUT_EVENTS != 0)
         });
-        self.any_terminal(wanted)
+        Some(wanted.collect())
     }
 
-    fn select_watches(&self, set: u64, count: u64) -> Option<bool> {
-        if set == 0 || count == 0 {
-            return Some(false);
+    fn select_watched(&self, thread: Pid, set: u64, count: u64) -> Option<Vec<u32>> {
+        if set == 0 {
+            return Some(Vec::new());
         }
         // Sets are made of longs; in little-endian byte order bit N is bit N % 8 of byte N / 8.
-        let memory = self.memory(set, usize::try_from(count).ok()?.div_ceil(8))?;
-        let wanted = (0..u32::try_from(count).ok()?).filter(|bit| {
-            let byte = usize::try_from(bit / 8)
-                .ok()
-                .and_then(|index| memory.get(index))
-                .copied()
-                .unwrap_or(0);
-            byte & (1 << (bit % 8)) != 0
-        });
-        self.any_terminal(wanted)
-    }
-
-    fn any_terminal(&self, descriptors: impl Iterator<Item = u32>) -> Option<bool> {
-        for fd in descriptors {
-            if self.proc.is_terminal(self.process, fd, self.device)? {
-                return Some(true);
-            }
-        }
-        Some(false)
+        let memory = self.memory(thread, set, usize::try_from(count).ok()?.div_ceil(8))?;
+        let bits = (0..u32::try_from(count).ok()?).zip(
+            memory
+                .iter()
+                .flat_map(|byte| (0..8).map(move |bit| byte >> bit)),
+        );
+        Some(
+            bits.filter(|(_, bit)| bit & 1 != 0)
+                .map(|(fd, _)| fd)
+                .collect(),
+        )
     }
 
     /// The process's memory. None when it is not ours to see, or not there any more.
-    fn memory(&self, address: u64, bytes: usize) -> Option<Vec<u8>> {
-        if u64::try_from(bytes).ok()? > MAX_WATCHED {
+    fn memory(&self, thread: Pid, address: u64, bytes: usize) -> Option<Vec<u8>> {
+        if bytes > MAX_SET_BYTES {
             return None;
         }
         let mut memory = vec![0; bytes];
-        let file = std::fs::File::open(self.proc.allowed(self.process.pid, "mem").ok()?).ok()?;
+        let file = std::fs::File::open(self.proc.allowed(thread, "mem").ok()?).ok()?;
         file.read_exact_at(&mut memory, address).ok()?;
         Some(memory)
     }
@@ -230,7 +237,7 @@ impl Looker<'_> {
             Channel::Other => return Watch::Elsewhere,
             Channel::Read | Channel::Poll | Channel::Epoll => {}
         }
-        let held = held.get_or_insert_with(|| self.proc.held(self.process, self.device));
+        let held = held.get_or_insert_with(|| self.files(thread).held());
         let Some(held) = held else {
             return Watch::Hidden;
         };
@@ -246,7 +253,12 @@ impl Looker<'_> {
                 raw || held.only_terminal(),
             ),
             _ => {
-                let watches = |fd: &u32| self.proc.epoll_watches(self.process, *fd, self.device);
+                let files = self.files(thread);
+                let watches = |fd: &u32| {
+                    files
+                        .epoll_watched(*fd)
+                        .and_then(|watched| files.has_terminal(&watched))
+                };
                 let watching = held
                     .epolls
                     .iter()
@@ -278,7 +290,8 @@ impl Looker<'_> {
 
 /// What the system call of a thread tells.
 enum Strong {
-    Sees(Watch),
+    /// What it is, and the descriptors that it waits for.
+    Sees(Watch, Vec<u32>),
     Runs,
     /// It could not be read: the wait channel has to do.
     Hidden,

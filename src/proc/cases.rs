@@ -12,6 +12,7 @@ use table::CASES;
 
 use super::{Proc, Verdict, View};
 
+mod facts;
 mod ssh;
 mod stage;
 mod table;
@@ -89,7 +90,7 @@ const FORBIDDEN: [(&str, &[&str]); 2] = [
     ("weak", &["syscall", "mem"]),
     (
         "stranger",
-        &["syscall", "mem", "wchan", "fd", "fdinfo", "cwd"],
+        &["syscall", "mem", "wchan", "fd", "fdinfo", "cwd", "root"],
     ),
 ];
 

@@ -1,13 +1,13 @@
-//! The open files of one process: which of them are the terminal, and what else it could be waiting for.
+//! Open files: which of them are the terminal, and what else it could be waiting for.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::stat::number;
-use super::{Pid, Proc, Process, Tty};
+use super::{Pid, Proc, Tty};
 
-/// Descriptors that are looked at in one process. A program with more holds sockets anyway, and each costs two
+/// Descriptors that are looked at in one process, and targets of one epoll descriptor. A program with more holds sockets anyway, and each costs two
 /// microseconds.
 const MAX_DESCRIPTORS: usize = 1024;
 
@@ -20,6 +20,21 @@ pub(super) const INPUT_EVENTS: u32 = 0x1 | 0x2 | 0x40;
 /// The two bits of `flags:` in fdinfo that say how a file was opened, and their value for "to write only" (open(2)).
 const ACCESS_MODE: u32 = 0o3;
 const WRITE_ONLY: u32 = 0o1;
+
+/// The link of an epoll descriptor.
+const EPOLL: &[u8] = b"anon_inode:[eventpoll]";
+
+/// Links of what a thread sleeps in a read of just as in a read of a terminal.
+const ALIKE: [&[u8]; 3] = [b"socket:", b"anon_inode:inotify", b"anon_inode:[fanotify"];
+
+/// Devices that nobody waits for.
+const ALWAYS_READY: [&[u8]; 5] = [
+    b"/dev/null",
+    b"/dev/zero",
+    b"/dev/full",
+    b"/dev/random",
+    b"/dev/urandom",
+];
 
 /// The terminal that is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +50,7 @@ pub(super) struct Device<'a> {
 pub(super) struct Held {
     /// The terminal, open for reading.
     pub terminal: bool,
-    /// Sockets or inotify: a blocking connect, receive or read of them sleeps where a terminal read does.
+    /// Sockets, inotify or fanotify: a blocking connect, receive or read of them sleeps where a terminal read does.
     pub alike: bool,
     /// Pipes, timers, events, other terminals: what poll could wait for.
     pub others: bool,
@@ -55,43 +70,48 @@ impl Held {
     }
 }
 
-impl Proc {
-    /// Whether the descriptor is the terminal. None when that is not ours to see.
-    pub(super) fn is_terminal(
-        &self,
-        process: &Process,
-        fd: u32,
-        device: &Device<'_>,
-    ) -> Option<bool> {
-        match self.link(process.pid, &format!("fd/{fd}")) {
-            Ok(link) => Some(self.leads_to(process, fd, &link, device)),
+/// The open files of one thread. Threads of a process share them, but for a main thread that has ended: it has none
+/// any more, and its process lives on.
+#[derive(Clone, Copy)]
+pub(super) struct OpenFiles<'a> {
+    pub proc: &'a Proc,
+    pub thread: Pid,
+    /// The controlling terminal of the process, which /dev/tty stands for.
+    pub tty: Option<Tty>,
+    pub device: &'a Device<'a>,
+}
+
+impl OpenFiles<'_> {
+    fn is_terminal(&self, fd: u32) -> Option<bool> {
+        match self.link(fd) {
+            Ok(link) => Some(self.leads_to(fd, &link)),
             Err(error) => hidden(&error),
         }
     }
 
-    fn leads_to(&self, process: &Process, fd: u32, link: &Path, device: &Device<'_>) -> bool {
+    fn leads_to(&self, fd: u32, link: &Path) -> bool {
         if link == Path::new("/dev/tty") {
-            return process.tty == Some(device.tty);
+            return self.tty == Some(self.device.tty);
         }
         // Names are those of the process's own mounts: bwrap shows the terminal as /dev/console. The file behind the
         // link decides; stat follows it without opening anything.
         if !link.starts_with("/dev") && link.parent() != Some(Path::new("/")) {
             return false;
         }
-        let file = self.allowed(process.pid, &format!("fd/{fd}"));
+        let file = self.proc.allowed(self.thread, &format!("fd/{fd}"));
         match file.and_then(std::fs::metadata) {
             Ok(file) => {
-                Tty::from_rdev(file.rdev()) == device.tty
-                    && device.instance.is_none_or(|own| own == file.dev())
+                Tty::from_rdev(file.rdev()) == self.device.tty
+                    && self.device.instance.is_none_or(|own| own == file.dev())
             }
-            Err(_) => link == device.path,
+            Err(_) => link == self.device.path,
         }
     }
 
-    /// Everything it holds. None when that is not ours to see.
-    pub(super) fn held(&self, process: &Process, device: &Device<'_>) -> Option<Held> {
+    /// Everything that is open. None when that is not ours to see.
+    pub fn held(&self) -> Option<Held> {
         let mut held = Held::default();
-        let entries = match self.folder(process.pid, "fd") {
+        let entries = match self.proc.folder(self.thread, "fd") {
             Ok(entries) => entries,
             Err(error) => return hidden(&error).map(|_| held),
         };
@@ -106,65 +126,59 @@ impl Proc {
             let Ok(link) = std::fs::read_link(entry.path()) else {
                 continue;
             };
-            self.hold(process, fd, &link, device, &mut held);
+            self.hold(fd, &link, &mut held);
         }
         Some(held)
     }
 
-    fn hold(&self, process: &Process, fd: u32, link: &Path, device: &Device<'_>, held: &mut Held) {
+    fn hold(&self, fd: u32, link: &Path, held: &mut Held) {
         let name = link.as_os_str().as_encoded_bytes();
-        if self.leads_to(process, fd, link, device) {
-            held.terminal |= self
-                .fdinfo(process.pid, fd)
-                .is_none_or(|info| !is_write_only(&info));
-        } else if name.starts_with(b"socket:") || name.starts_with(b"anon_inode:inotify") {
+        if self.leads_to(fd, link) {
+            held.terminal |= self.info(fd).map_or(true, |info| !is_write_only(&info));
+        } else if ALIKE.iter().any(|kind| name.starts_with(kind)) {
             held.alike = true;
-        } else if name == b"anon_inode:[eventpoll]" {
+        } else if name == EPOLL {
             held.epolls.push(fd);
         } else if name.ends_with(b"/ptmx") {
             held.masters.push(fd);
-        } else if name.starts_with(b"/dev/") {
-            held.others |= !matches!(
-                name,
-                b"/dev/null" | b"/dev/zero" | b"/dev/full" | b"/dev/random" | b"/dev/urandom"
-            );
-        } else if !name.starts_with(b"/") {
-            // `pipe:[1]`, `anon_inode:[timerfd]` and the like: files have a path.
-            held.others = true;
+        } else {
+            // Files have a path; `pipe:[1]`, `anon_inode:[timerfd]` and the like have none.
+            held.others |= !name.starts_with(b"/")
+                || name.starts_with(b"/dev/") && !ALWAYS_READY.contains(&name);
         }
     }
 
-    /// Whether an epoll descriptor watches the terminal for input. None when that is not ours to see.
-    pub(super) fn epoll_watches(
-        &self,
-        process: &Process,
-        fd: u32,
-        device: &Device<'_>,
-    ) -> Option<bool> {
-        self.epoll_watches_within(process, fd, device, EPOLL_DEPTH)
+    /// Descriptors that an epoll descriptor watches for input. None when that is not ours to see.
+    pub fn epoll_watched(&self, fd: u32) -> Option<Vec<u32>> {
+        let mut watched = Vec::new();
+        self.add_epoll_watched(fd, EPOLL_DEPTH, &mut watched)?;
+        Some(watched)
     }
 
-    fn epoll_watches_within(
-        &self,
-        process: &Process,
-        fd: u32,
-        device: &Device<'_>,
-        depth: u8,
-    ) -> Option<bool> {
-        let info = match self.bytes(process.pid, &format!("fdinfo/{fd}")) {
+    fn add_epoll_watched(&self, fd: u32, depth: u8, watched: &mut Vec<u32>) -> Option<()> {
+        let info = match self.info(fd) {
             Ok(info) => info,
-            Err(error) => return hidden(&error),
+            Err(error) => return hidden(&error).map(drop),
         };
         for target in epoll_targets(&info).filter(|target| target.events & INPUT_EVENTS != 0) {
-            if self.is_terminal(process, target.fd, device)? {
-                return Some(true);
+            if watched.len() >= MAX_DESCRIPTORS {
+                break;
             }
-            let link = self.link(process.pid, &format!("fd/{}", target.fd));
-            let nested = link.is_ok_and(|link| link == Path::new("anon_inode:[eventpoll]"));
-            if nested
-                && depth > 1
-                && self.epoll_watches_within(process, target.fd, device, depth - 1)?
-            {
+            watched.push(target.fd);
+            let nested = self
+                .link(target.fd)
+                .is_ok_and(|link| link.as_os_str().as_encoded_bytes() == EPOLL);
+            if nested && depth > 1 {
+                self.add_epoll_watched(target.fd, depth - 1, watched)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Whether one of the descriptors is the terminal. None when that is not ours to see.
+    pub fn has_terminal(&self, descriptors: &[u32]) -> Option<bool> {
+        for fd in descriptors {
+            if self.is_terminal(*fd)? {
                 return Some(true);
             }
         }
@@ -172,13 +186,17 @@ impl Proc {
     }
 
     /// N of the `/dev/pts/N` whose master side this descriptor is.
-    pub(super) fn master_of(&self, pid: Pid, fd: u32) -> Option<u32> {
-        let info = self.fdinfo(pid, fd)?;
+    pub fn slave_index(&self, fd: u32) -> Option<u32> {
+        let info = self.info(fd).ok()?;
         field(&info, b"tty-index").and_then(number)
     }
 
-    fn fdinfo(&self, pid: Pid, fd: u32) -> Option<Vec<u8>> {
-        self.bytes(pid, &format!("fdinfo/{fd}")).ok()
+    fn link(&self, fd: u32) -> io::Result<PathBuf> {
+        std::fs::read_link(self.proc.allowed(self.thread, &format!("fd/{fd}"))?)
+    }
+
+    fn info(&self, fd: u32) -> io::Result<Vec<u8>> {
+        self.proc.bytes(self.thread, &format!("fdinfo/{fd}"))
     }
 }
 

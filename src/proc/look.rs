@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::sys::termios::{self, Mode};
 
 use super::blocked::{By, Looker, Sight, Watch};
-use super::files::Device;
+use super::files::{Device, OpenFiles};
 use super::people;
 use super::{Foreground, Pid, Proc, Process, Tree, Tty, Verdict, View};
+
+#[cfg(test)]
+mod tests;
 
 /// Terminals within terminals that are followed: sudo in script in a session is two.
 const MAX_RELAYS: u8 = 3;
@@ -175,7 +178,7 @@ impl Scene<'_> {
             .filter(|member| member.session == self.session)
             .collect();
         let Some(pgrp) = members.iter().find_map(|member| member.tpgid) else {
-            return self.unseen(None);
+            return self.unseen();
         };
         let mut group: Vec<&Process> = members
             .iter()
@@ -184,7 +187,7 @@ impl Scene<'_> {
             .collect();
         group.sort_by_key(|member| (member.pid != pgrp, member.start_time, member.pid));
         let Some(leader) = group.first().copied() else {
-            return self.unseen(None);
+            return self.unseen();
         };
         group.retain(|member| !member.is_stopped());
         if group.is_empty() {
@@ -234,6 +237,7 @@ impl Scene<'_> {
             .collect()
     }
 
+    /// Of what watches the terminal, or may, the likeliest decides; a relay is asked only where nothing else watches.
     fn weigh(&self, leader: &Process, sights: &[(&Process, Sight)]) -> Finding {
         let mut relayed: Option<Finding> = None;
         let mut watchers: Vec<&(&Process, Sight)> = sights
@@ -243,18 +247,22 @@ impl Scene<'_> {
         // Stable: of equals the leader first, then the oldest.
         watchers.sort_by_key(|(_, sight)| std::cmp::Reverse(sight.watch));
         for (process, sight) in watchers {
-            if let Some(inner) = self.behind(process, *sight) {
-                let better = relayed
-                    .as_ref()
-                    .is_none_or(|other| rank(inner.verdict) > rank(other.verdict));
-                relayed = if better { Some(inner) } else { relayed };
-                continue;
+            match self.behind(process, sight) {
+                Some(inner)
+                    if relayed
+                        .as_ref()
+                        .is_none_or(|other| rank(inner.verdict) > rank(other.verdict)) =>
+                {
+                    relayed = Some(inner);
+                }
+                Some(_) => {}
+                None => {
+                    let own = self.own(process, sight);
+                    if own.verdict != Verdict::Working || relayed.is_none() {
+                        return own;
+                    }
+                }
             }
-            let own = self.own(process, *sight);
-            if own.verdict == Verdict::Working && relayed.is_some() {
-                continue;
-            }
-            return own;
         }
         if let Some(relayed) = relayed {
             return relayed;
@@ -280,7 +288,7 @@ impl Scene<'_> {
     }
 
     /// The verdict on one process that watches the terminal, or may.
-    fn own(&self, process: &Process, sight: Sight) -> Finding {
+    fn own(&self, process: &Process, sight: &Sight) -> Finding {
         let finding = |verdict, hedged, by| Finding {
             verdict,
             hedged,
@@ -318,14 +326,14 @@ impl Scene<'_> {
     }
 
     /// No process of the foreground group can be seen (hidepid, another PID namespace, or it ended just now).
-    fn unseen(&self, process: Option<&Process>) -> Finding {
+    fn unseen(&self) -> Finding {
         if !self.terminal.hides_a_line() {
-            return Finding::plain(Verdict::Unknown, process);
+            return Finding::plain(Verdict::Unknown, None);
         }
         Finding {
             secret: true,
             unread: self.terminal.unread,
-            ..Finding::plain(Verdict::Waiting, process)
+            ..Finding::plain(Verdict::Waiting, None)
         }
     }
 
@@ -334,41 +342,35 @@ impl Scene<'_> {
     }
 
     /// What is found on the terminals that this process relays to. None when it relays to none, or nothing lives there.
-    fn behind(&self, relay: &Process, sight: Sight) -> Option<Finding> {
-        // Raw is how a relay leaves the outer terminal. What only may watch a cooked one, such as a test driver in
-        // poll, is taken to have the inner one for itself.
-        if !matches!(sight.watch, Watch::Terminal(_)) && self.terminal.canonical() {
-            return None;
+    fn behind(&self, relay: &Process, sight: &Sight) -> Option<Finding> {
+        match sight.watch {
+            // A relay waits for both terminals: one thread cannot do so in a read.
+            Watch::Terminal(By::Read) | Watch::Likely(By::Read) if relay.threads <= 1 => {
+                return None;
+            }
+            Watch::Terminal(_) => {}
+            // Raw is how a relay leaves the outer terminal. What only may watch a cooked one, such as a test driver in
+            // poll, is taken to have the inner one for itself.
+            _ if self.terminal.canonical() => return None,
+            _ => {}
         }
-        let mut found: Option<Finding> = None;
-        for (tty, session) in self.inner_sessions(relay) {
-            let inner = self.inner(tty, session);
-            let better = found
-                .as_ref()
-                .is_none_or(|other| rank(inner.verdict) > rank(other.verdict));
-            found = if better { Some(inner) } else { found };
-        }
-        found.filter(|inner| rank(inner.verdict) > rank(Verdict::Stopped))
+        let inner = self
+            .inner_sessions(relay, sight)
+            .into_iter()
+            .map(|(index, session)| self.inner(index, session));
+        inner
+            .max_by_key(|inner| rank(inner.verdict))
+            .filter(|inner| rank(inner.verdict) > rank(Verdict::Stopped))
     }
 
-    fn inner(&self, tty: Tty, session: Pid) -> Finding {
-        let path = tty
-            .pts_index()
-            .map(|index| PathBuf::from(format!("/dev/pts/{index}")));
-        let opened = path.as_deref().and_then(Terminal::open);
-        let terminal = opened.unwrap_or_else(|| Terminal {
-            path: path.unwrap_or_default(),
-            tty,
-            instance: None,
-            mode: None,
-            unread: 0,
-        });
+    fn inner(&self, index: u32, session: Pid) -> Finding {
         if self.depth >= MAX_RELAYS {
             return Finding {
                 relays: self.depth,
                 ..Finding::plain(Verdict::Unknown, None)
             };
         }
+        let terminal = self.open_inner(index, session);
         let scene = Scene {
             terminal: &terminal,
             session,
@@ -382,46 +384,74 @@ impl Scene<'_> {
         }
     }
 
-    /// Terminals whose master side the process holds, with the session on each: one that descends from the relay,
-    /// else the only one there is.
+    /// Opens a terminal by the name that it has where its own processes live: in a container with a /dev/pts of its
+    /// own, our terminal of that number is another one.
+    fn open_inner(&self, index: u32, session: Pid) -> Terminal {
+        let tty = Tty::pts(index);
+        let path = PathBuf::from(format!("/dev/pts/{index}"));
+        let member = self.tree.on(tty).find(|member| member.session == session);
+        let theirs = member.and_then(|member| {
+            self.proc
+                .allowed(member.pid, &format!("root/dev/pts/{index}"))
+                .ok()
+        });
+        let opened = theirs
+            .as_deref()
+            .and_then(Terminal::open)
+            .or_else(|| Terminal::open(&path));
+        match opened {
+            Some(terminal) => Terminal { path, ..terminal },
+            None => Terminal {
+                path,
+                tty,
+                instance: None,
+                mode: None,
+                unread: 0,
+            },
+        }
+    }
+
+    /// Numbers of the terminals whose master side the process holds and waits for, with the session on each: one that descends from
+    /// the relay, else the only one there is.
     ///
     /// Where its descriptors cannot be seen (sudo), its descendants' other terminals say the same.
-    fn inner_sessions(&self, relay: &Process) -> Vec<(Tty, Pid)> {
+    fn inner_sessions(&self, relay: &Process, sight: &Sight) -> Vec<(u32, Pid)> {
         let device = self.terminal.device();
-        let ttys: Option<Vec<Tty>> = self.proc.held(relay, &device).map(|held| {
-            held.masters
+        let files = OpenFiles {
+            proc: self.proc,
+            thread: relay.pid,
+            tty: relay.tty,
+            device: &device,
+        };
+        let family = self.tree.descendants([relay.pid]);
+        let mut found: Vec<(u32, Pid)> = Vec::new();
+        if let Some(held) = files.held() {
+            let seen = sight.watched.as_deref();
+            let mut masters = held.masters;
+            masters.retain(|fd| seen.is_none_or(|watched| watched.contains(fd)));
+            let inner = masters.iter().filter_map(|fd| files.slave_index(*fd));
+            found.extend(inner.filter_map(|index| Some((index, self.session_on(index, &family)?))));
+        } else {
+            let others = family
                 .iter()
-                .filter_map(|fd| self.proc.master_of(relay.pid, *fd))
-                .map(Tty::pts)
-                .collect()
-        });
-        let children = || self.tree.descendants([relay.pid]).into_iter();
-        let mut found: Vec<(Tty, Pid)> = Vec::new();
-        match ttys {
-            Some(ttys) => {
-                for tty in ttys {
-                    let own = children()
-                        .find(|child| child.tty == Some(tty))
-                        .map(|child| child.session);
-                    let mut sessions: Vec<Pid> =
-                        self.tree.on(tty).map(|process| process.session).collect();
-                    sessions.dedup();
-                    let only = if let [only] = sessions[..] {
-                        Some(only)
-                    } else {
-                        None
-                    };
-                    found.extend(own.or(only).map(|session| (tty, session)));
-                }
-            }
-            None => {
-                let others = children().filter(|child| child.tty != Some(self.terminal.tty));
-                found.extend(others.filter_map(|child| Some((child.tty?, child.session))));
-            }
+                .filter_map(|child| Some((child.tty?, child.session)));
+            let inner = others.filter(|(tty, _)| *tty != self.terminal.tty);
+            found.extend(inner.filter_map(|(tty, session)| Some((tty.pts_index()?, session))));
         }
-        found.sort_by_key(|(tty, session)| (tty.minor, *session));
+        found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// A terminal of a container may have the same number: the relay's own family goes before all others.
+    fn session_on(&self, index: u32, family: &[&Process]) -> Option<Pid> {
+        let tty = Tty::pts(index);
+        if let Some(own) = family.iter().find(|process| process.tty == Some(tty)) {
+            return Some(own.session);
+        }
+        let mut sessions = self.tree.on(tty).map(|process| process.session);
+        let first = sessions.next()?;
+        sessions.all(|session| session == first).then_some(first)
     }
 }
 

@@ -1,14 +1,15 @@
 //! /proc: which processes are on a terminal, and whether the foreground job waits for it or works.
 //!
-//! `stat`, `tty`, `call`, `status` and `people` parse bytes; `files` and `blocked` look at one process; `tree` at all of them;
-//! `look` puts the answer together. Everything is read below a root folder, so that tests can bring their own. There
+//! `stat`, `tty`, `call`, `status` and `people` parse bytes; `files` and `blocked` look at one process, `tree` at all of
+//! them; `look` puts the answer together. Everything is read below a root folder, so that tests can bring their own. There
 //! is no clock here: who asks again compares two [`View`]s. Nothing here knows tmux, sessions or prompts.
 #![forbid(unsafe_code)]
 // Nothing asks yet: the sessions are built beside this.
 #![allow(dead_code, unused_imports)]
 
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 mod blocked;
@@ -33,6 +34,10 @@ pub use view::{Foreground, Named, Verdict, View, WaitsBy};
 /// The number of a process, a thread or a process group, as our own PID namespace counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pid(pub i32);
+
+/// Room for a line of /proc/PID/stat: a name of at most 64 bytes and 51 numbers. The kernel hands it over in one read,
+/// and that there are as many as there are processes is what a look costs most.
+const LINE_BYTES: usize = 2048;
 
 impl fmt::Display for Pid {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,7 +66,10 @@ impl Proc {
 
     /// The process, a zombie too. None when there is none.
     pub fn process(&self, pid: Pid) -> Option<Process> {
-        Process::parse(&self.bytes(pid, "stat").ok()?)
+        let mut line = [0; LINE_BYTES];
+        let mut file = File::open(self.allowed(pid, "stat").ok()?).ok()?;
+        let length = file.read(&mut line).ok()?;
+        Process::parse(&line[..length])
     }
 
     /// The arguments it was started with, or what it wrote over them. Empty for a zombie and for a kernel thread.
@@ -71,7 +79,7 @@ impl Proc {
 
     /// Its working directory. None too when it is another user's.
     pub fn cwd(&self, pid: Pid) -> Option<PathBuf> {
-        self.link(pid, "cwd").ok()
+        std::fs::read_link(self.allowed(pid, "cwd").ok()?).ok()
     }
 
     /// Users and namespaces, from /proc/PID/status.
@@ -144,10 +152,6 @@ impl Proc {
 
     fn bytes(&self, pid: Pid, file: &str) -> io::Result<Vec<u8>> {
         std::fs::read(self.allowed(pid, file)?)
-    }
-
-    fn link(&self, pid: Pid, file: &str) -> io::Result<PathBuf> {
-        std::fs::read_link(self.allowed(pid, file)?)
     }
 
     fn folder(&self, pid: Pid, name: &str) -> io::Result<std::fs::ReadDir> {

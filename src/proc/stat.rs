@@ -30,6 +30,9 @@ pub struct Process {
 /// USER_HZ: fixed at 100 in the kernel's interface on both architectures, whatever the kernel's own clock.
 pub const TICKS_PER_SECOND: u64 = 100;
 
+/// Fields from the state to `starttime`; of some fifty, the rest are not used.
+const FIELDS: usize = 20;
+
 impl Process {
     /// Reads the line. None when it is not one: a number, a name in brackets, and the fields up to `starttime`.
     ///
@@ -40,11 +43,11 @@ impl Process {
         let close = line.iter().rposition(|byte| *byte == b')')?;
         let comm = line.get(open + 1..close)?;
         let pid = number(line.get(..open)?.trim_ascii())?;
-        let rest: Vec<&[u8]> = line
+        let rest = line
             .get(close + 1..)?
             .split(u8::is_ascii_whitespace)
-            .filter(|field| !field.is_empty())
-            .collect();
+            .filter(|field| !field.is_empty());
+        let rest: Vec<&[u8]> = rest.take(FIELDS).collect();
         // Fields are counted from 1 in proc_pid_stat(5), and the first two are already read.
         let field = |index: usize| rest.get(index - 3).copied();
         let state = match field(3)? {
@@ -72,9 +75,10 @@ impl Process {
         matches!(self.state, b'T' | b't')
     }
 
-    /// Already dead; the entry stays until the parent asks for the status.
+    /// Already dead; the entry stays until the parent asks for the status. A main thread that ended before its others
+    /// is a zombie too, in a living process.
     pub fn is_dead(&self) -> bool {
-        matches!(self.state, b'Z' | b'X' | b'x')
+        matches!(self.state, b'X' | b'x') || self.state == b'Z' && self.threads <= 1
     }
 
     /// On a processor, or waiting for its turn on one.

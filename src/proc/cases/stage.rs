@@ -129,7 +129,11 @@ impl Stage {
         Ok(())
     }
 
-    fn pid(&self) -> Pid {
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub fn pid(&self) -> Pid {
         Pid(self.child.borrow().id() as i32)
     }
 

@@ -88,6 +88,29 @@ pub(super) const CASES: &[Case] = &[
         Secret("bash"),
     ),
     case(
+        "read -s in zsh",
+        &["zsh"],
+        &["zsh", "-f"],
+        &[
+            Waits("zsh"),
+            Types("echo REA''DY; read -s x\r"),
+            Shows("READY"),
+        ],
+        Secret("zsh"),
+    ),
+    case(
+        // fish hides what is typed itself, in raw mode: nothing tells it from any other line.
+        "read -s in fish",
+        &["fish"],
+        &["fish", "--no-config"],
+        &[
+            Waits("fish"),
+            Types("echo REA''DY; read -s x\r"),
+            Shows("READY"),
+        ],
+        Waiting("fish"),
+    ),
+    case(
         "read in sh -c",
         &[],
         &["sh", "-c", "echo READY; read x; echo"],
@@ -508,6 +531,32 @@ pub(super) const CASES: &[Case] = &[
         &[],
         Waiting("bash"),
     ),
+    case(
+        "a relay in a sandbox with terminals of its own",
+        &["bwrap", "script", "root"],
+        &[
+            "bwrap",
+            "--bind",
+            "/",
+            "/",
+            "--dev",
+            "/dev",
+            "--unshare-pid",
+            "script",
+            "-qc",
+            "cat",
+            "/dev/null",
+        ],
+        &[],
+        Waiting("cat"),
+    ),
+    case(
+        "a prompt beside an idle child on another terminal",
+        &["python3"],
+        &["python3", "-c", BESIDE],
+        READY,
+        Waiting("python3"),
+    ),
     // Threads and event loops.
     case(
         "a thread reads, the main thread waits for it",
@@ -516,6 +565,17 @@ pub(super) const CASES: &[Case] = &[
             "python3",
             "-c",
             "import sys, threading; t = threading.Thread(target=sys.stdin.readline); t.start(); t.join()",
+        ],
+        &[],
+        Waiting("python3"),
+    ),
+    case(
+        "the main thread has ended, another reads",
+        &["python3"],
+        &[
+            "python3",
+            "-c",
+            "import ctypes, sys, threading; threading.Thread(target=sys.stdin.readline).start(); ctypes.CDLL(None).pthread_exit(None)",
         ],
         &[],
         Waiting("python3"),
@@ -727,6 +787,14 @@ pub(super) const CASES: &[Case] = &[
         Working("sh"),
     ),
 ];
+
+const BESIDE: &str = "
+import os, pty
+child, master = pty.fork()
+if child == 0:
+    os.execvp('sleep', ['sleep', '1000'])
+input('READY')
+";
 
 const CONNECT: &str = "
 import socket
