@@ -1,14 +1,16 @@
-//! `paneglass launch DIR`: the first program in a session's pane. Becomes the session's own program, with the exact arguments,
-//! environment and folder that the server wrote down; so its process id and its end are the pane's.
+//! `paneglass launch DIR`: the first process in a session's pane. Starts the session's own program with the exact arguments,
+//! environment and folder that the server wrote down, and ends as it ends, once the terminal has taken in all that was printed.
 
 use std::io::ErrorKind;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
+use std::time::Duration;
 
+use crate::store::atomic;
 use crate::store::layout::SessionDir;
 use crate::store::spawn::Spawn;
-use crate::sys::{limits, stop};
+use crate::sys::{limits, stop, supervise};
 
 /// What tmux has set for this very pane and the program must keep.
 const FROM_TMUX: [&str; 5] = [
@@ -23,23 +25,30 @@ const FROM_TMUX: [&str; 5] = [
 const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 
+/// tmux answers in milliseconds, however much it has to draw first: it takes in over 30 MB a second.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 pub fn run(mut args: lexopt::Parser) -> ExitCode {
     let Ok(dir) = args.value() else {
         eprintln!("paneglass launch: it is started by tmux for a session, as launch DIR");
         return ExitCode::from(2);
     };
-    let spawn = match Spawn::take(
-        &SessionDir {
-            path: PathBuf::from(dir),
-        }
-        .spawn(),
-    ) {
-        Ok(spawn) => spawn,
+    let dir = SessionDir {
+        path: PathBuf::from(dir),
+    };
+    let code = match Spawn::take(&dir.spawn()) {
+        Ok(spawn) => launch(&dir, spawn),
         Err(error) => {
             eprintln!("paneglass launch: {error}");
-            return ExitCode::from(NOT_EXECUTABLE);
+            ExitCode::from(NOT_EXECUTABLE)
         }
     };
+    // A terminal that cannot be asked has gone, and its log has ended with it.
+    let _ = supervise::wait_until_shown(PATIENCE);
+    code
+}
+
+fn launch(dir: &SessionDir, spawn: Spawn) -> ExitCode {
     let Some((program, arguments)) = spawn.argv.split_first() else {
         eprintln!("paneglass launch: no program is named");
         return ExitCode::from(NOT_FOUND);
@@ -58,14 +67,50 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
         .env_clear()
         .envs(kept)
         .envs(spawn.env);
-    let error = command.exec();
-    eprintln!(
-        "paneglass: cannot start {program} in {}: {error}",
-        spawn.cwd.display()
-    );
-    ExitCode::from(if error.kind() == ErrorKind::NotFound {
-        NOT_FOUND
-    } else {
-        NOT_EXECUTABLE
-    })
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!(
+                "paneglass: cannot start {program} in {}: {error}",
+                spawn.cwd.display()
+            );
+            return ExitCode::from(if error.kind() == ErrorKind::NotFound {
+                NOT_FOUND
+            } else {
+                NOT_EXECUTABLE
+            });
+        }
+    };
+    let id = child.id();
+    let passed_on = supervise::step_back(id);
+    let written = atomic::replace(&dir.program(), id.to_string().as_bytes());
+    for error in [
+        passed_on.err().map(|error| error.to_string()),
+        written.err().map(|error| error.to_string()),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        eprintln!("paneglass launch: {error}");
+    }
+    match child.wait() {
+        Ok(status) => end_as(status),
+        Err(error) => {
+            eprintln!("paneglass launch: cannot wait for {program}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn end_as(status: ExitStatus) -> ExitCode {
+    if let Some(signal) = status.signal() {
+        let _ = supervise::wait_until_shown(PATIENCE);
+        supervise::end_by(signal);
+    }
+    ExitCode::from(
+        status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .unwrap_or(1),
+    )
 }

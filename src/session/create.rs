@@ -320,6 +320,7 @@ pub(super) fn session(meta: Meta, dir: SessionDir, state: State) -> Session {
         pane,
         meta,
         state: std::sync::Mutex::new(state),
+        program: std::sync::OnceLock::new(),
     }
 }
 

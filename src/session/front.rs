@@ -7,7 +7,7 @@ use super::Session;
 use super::meta::Ending;
 use super::registry::Sessions;
 use super::watch::Woken;
-use crate::proc::{Pid, Verdict, View, WaitsBy};
+use crate::proc::{Verdict, View, WaitsBy};
 
 /// How long an ended program's status and last output are waited for; see `ends`.
 const ENDING: Duration = Duration::from_secs(12);
@@ -131,10 +131,9 @@ impl Sessions {
                 state.prompts.clone(),
             )
         };
-        let view = self.proc.look(
-            Pid(session.meta.pid),
-            std::path::Path::new(&session.meta.tty),
-        );
+        let view = self
+            .proc
+            .look(session.program(), std::path::Path::new(&session.meta.tty));
         let program = prompts.matches(&line);
         match view.verdict {
             Verdict::Waiting if !view.is_waiting() => Front::Working { view },

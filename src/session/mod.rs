@@ -24,7 +24,7 @@ pub mod state;
 pub mod typing;
 pub mod watch;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use error::Error;
 pub use meta::{Ending, How, Meta};
@@ -38,6 +38,7 @@ pub use crate::store::Error as StoreError;
 /// What a place in the log is, for those above.
 pub use crate::term::{MarkId, Position, keys};
 
+use crate::proc::Pid;
 use crate::store::layout::SessionDir;
 use crate::tmux::PaneId;
 
@@ -50,9 +51,25 @@ pub struct Session {
     pub meta: Meta,
     pub pane: PaneId,
     state: Mutex<State>,
+    /// The process id of its program, once the launcher has told it.
+    program: OnceLock<Pid>,
 }
 
 impl Session {
+    /// The session's own program: the pane's process is its launcher.
+    pub fn program(&self) -> Pid {
+        if let Some(pid) = self.program.get() {
+            return *pid;
+        }
+        let told = std::fs::read_to_string(self.dir.program())
+            .ok()
+            .and_then(|text| text.trim().parse().ok());
+        match told {
+            Some(pid) => *self.program.get_or_init(|| Pid(pid)),
+            None => Pid(self.meta.pid),
+        }
+    }
+
     /// The state, for a short look: no I/O but the log's own happens under this lock, and no wait.
     pub fn state(&self) -> MutexGuard<'_, State> {
         // A panic under the lock was in one event's handling; the state is still the best there is.

@@ -80,6 +80,11 @@ impl SessionDir {
         self.path.join("state.json")
     }
 
+    /// The process id of the pane's program, written by the launcher, which is its parent.
+    pub fn program(&self) -> PathBuf {
+        self.path.join("program")
+    }
+
     /// How the launcher starts the pane's program; it deletes the file, which holds an environment, before anything else.
     pub fn spawn(&self) -> PathBuf {
         self.path.join("spawn.json")

@@ -17,6 +17,7 @@ pub mod random;
 #[allow(dead_code)]
 pub mod signal;
 pub mod stop;
+pub mod supervise;
 #[allow(dead_code)]
 pub mod termios;
 pub mod winsize;
