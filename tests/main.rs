@@ -1,6 +1,9 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
+mod bad_input;
+mod people;
 mod protocol;
+mod questions;
 mod restart;
 mod run;
 mod sessions;

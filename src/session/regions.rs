@@ -132,7 +132,7 @@ enum At {
         segments: Vec<Segment>,
         open: Option<MarkId>,
         continuation: bool,
-        drawn: u64,
+        newline: u64,
     },
     Running(RegionId),
 }
@@ -150,8 +150,9 @@ pub struct AtPrompt {
     pub typed: MarkId,
     /// The shell wants the rest of an unfinished command.
     pub continuation: bool,
-    /// The raw offset of the marker that ended this prompt's last drawing.
-    pub drawn: u64,
+    /// The raw offset of the last line break before this prompt began. A prompt that is only drawn again, for a window of another
+    /// size, has none after a line that was typed.
+    pub newline: u64,
 }
 
 /// How a region ends.
@@ -178,6 +179,8 @@ pub struct Regions {
     pub expected: Option<String>,
     /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in the middle of a row).
     pub expected_line: Option<String>,
+    /// The raw offset of the last line break, kept by whoever feeds the log.
+    pub newline: u64,
     /// A shell with markers has been seen.
     pub integrated: bool,
     /// The last command end that belonged to no command (a syntax error): its offset and status.
@@ -214,6 +217,15 @@ impl Regions {
             })
     }
 
+    /// All commands that run, outermost first.
+    pub fn open_commands(&self) -> Vec<RegionId> {
+        let running = |shell: &Shell| match shell.state {
+            At::Running(id) => Some(id),
+            _ => None,
+        };
+        self.shells.iter().filter_map(running).collect()
+    }
+
     /// The line given to a program whose answer is not over yet.
     pub fn open_input(&self) -> Option<&Region> {
         self.get(self.input?)
@@ -226,11 +238,11 @@ impl Regions {
                 segments,
                 open: None,
                 continuation,
-                drawn,
+                newline,
             } => Some(AtPrompt {
                 typed: segments.last()?.from,
                 continuation: *continuation,
-                drawn: *drawn,
+                newline: *newline,
             }),
             _ => None,
         }
@@ -274,7 +286,7 @@ impl Regions {
             }
             MarkerKind::PromptStart => self.prompt_start(term, pid, &marker, mark, at),
             MarkerKind::Continuation => self.continuation(term, pid, mark),
-            MarkerKind::PromptEnd => self.prompt_end(term, pid, mark, at),
+            MarkerKind::PromptEnd => self.prompt_end(term, pid, mark),
             MarkerKind::OutputStart => self.output_start(term, pid, mark, at),
             MarkerKind::Done { status, pipestatus } => {
                 self.done(term, pid, status, pipestatus, mark, at)
@@ -365,7 +377,7 @@ impl Regions {
             segments: Vec::new(),
             open: Some(mark),
             continuation: false,
-            drawn: at.offset,
+            newline: self.newline,
         };
         match std::mem::replace(&mut shell.state, new) {
             // No D came for it: the user's own hook has replaced ours.
@@ -388,39 +400,34 @@ impl Regions {
 
     fn continuation(&mut self, term: &mut Terminal, pid: u32, mark: MarkId) {
         let index = self.position(pid, None);
+        let now = self.newline;
         match index.map(|index| &mut self.shells[index].state) {
+            // Without a line break since the last prompt it is that one, drawn again.
             Some(At::Prompt {
                 segments,
                 open,
                 continuation,
-                ..
-            }) => {
-                if let Some(last) = segments.last_mut() {
-                    // A redraw of the same continuation prompt replaces the earlier one.
-                    if open.is_none() && last.to.is_none() {
-                        last.to = Some(mark);
-                        *open = Some(term.mark());
-                        *continuation = true;
-                        return;
-                    }
-                }
+                newline,
+            }) if *newline != now => {
+                *newline = now;
                 *continuation = true;
-                term.release(mark);
+                if let Some(last) = segments.last_mut().filter(|last| last.to.is_none()) {
+                    last.to = Some(mark);
+                    if let Some(unused) = open.replace(term.mark()) {
+                        term.release(unused);
+                    }
+                } else {
+                    term.release(mark);
+                }
             }
             _ => term.release(mark),
         }
     }
 
-    fn prompt_end(&mut self, term: &mut Terminal, pid: u32, mark: MarkId, at: Moment) {
+    fn prompt_end(&mut self, term: &mut Terminal, pid: u32, mark: MarkId) {
         let index = self.position(pid, None);
         match index.map(|index| &mut self.shells[index].state) {
-            Some(At::Prompt {
-                segments,
-                open,
-                drawn,
-                ..
-            }) => {
-                *drawn = at.offset;
+            Some(At::Prompt { segments, open, .. }) => {
                 match open.take() {
                     Some(start) => {
                         term.release(start);

@@ -201,6 +201,9 @@ impl State {
         while !rest.is_empty() {
             // The terminal stops after a marker, while the text around it is still on its grid.
             let taken = self.term.step(rest, &mut self.output);
+            if let Some(at) = rest[..taken].iter().rposition(|&byte| byte == b'\n') {
+                self.regions.newline = self.offset() - (taken - at) as u64;
+            }
             rest = &rest[taken.min(rest.len())..];
             self.take_output(replay);
         }

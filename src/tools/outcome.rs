@@ -28,7 +28,7 @@ pub struct Goal<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
-    /// The command that a line typed at a shell's prompt becomes: the first after region `after`, and a prompt drawn after `offset`.
+    /// The command that a line typed at a shell's prompt becomes: the first after region `after`, and a prompt after a line break after `offset`.
     Command { after: RegionId, offset: u64 },
     /// A region that runs.
     Region(RegionId),
@@ -205,7 +205,7 @@ impl<'a> Waiter<'a> {
             } else if let Some(prompt) = state
                 .regions
                 .prompt()
-                .filter(|prompt| prompt.drawn >= offset)
+                .filter(|prompt| prompt.newline >= offset)
             {
                 // A redraw shows the typed line again; only an empty one means that the line is gone.
                 if prompt.continuation {

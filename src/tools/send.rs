@@ -117,13 +117,14 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             line,
             mark,
             regions: state.regions.last_id(),
+            open: state.regions.open_commands(),
             own,
             nothing,
         }
     };
     if !nothing {
-        let bracketed = session.state().term.bracketed_paste() && !text.contains('\n');
-        context.sessions.press(&session, &text, bracketed, &keys)?;
+        // Not as a paste: vim takes pasted text for text, whatever its mode.
+        context.sessions.press(&session, &text, false, &keys)?;
     }
     settle_down(&session, &watch, context, wait, settle, nothing);
     tell(context, &session, &before, &show)
@@ -174,6 +175,8 @@ struct Before {
     line: u64,
     mark: Option<MarkId>,
     regions: RegionId,
+    /// Commands that ran.
+    open: Vec<RegionId>,
     /// What is on the prompt line, if anything, is this agent's.
     own: bool,
     /// Nothing is to be typed.
@@ -204,9 +207,10 @@ fn tell(
         .regions
         .prompt()
         .map(|prompt| state.term.text_from(prompt.typed).trim().to_string());
-    let finished: Vec<_> = state.regions.all()
-        [(before.regions as usize).min(state.regions.all().len())..]
-        .iter()
+    let new = state.regions.all().iter().skip(before.regions as usize);
+    let earlier = before.open.iter().filter_map(|id| state.regions.get(*id));
+    let finished: Vec<_> = earlier
+        .chain(new)
         .filter(|region| region.kind == Kind::Command && !region.running())
         .cloned()
         .collect();

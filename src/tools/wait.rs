@@ -123,6 +123,13 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     };
     let mut reply = told.reply(&show)?;
     run::notes(&mut reply, &outcome);
+    if region.who.as_deref() != Some(context.agent) {
+        let who = region.who.as_deref().unwrap_or("a person");
+        reply.note(format!(
+            "{who} ran it: {}",
+            crate::reply::words::one_line(&region.label, 80)
+        ));
+    }
     tell_others(&mut reply, &others);
     Ok(reply)
 }
