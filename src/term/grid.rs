@@ -45,7 +45,7 @@ impl Log {
     }
 
     /// Writes a row that can no longer change.
-    fn finalize(&mut self, row: &mut Row) {
+    pub fn finalize(&mut self, row: &mut Row) {
         let (lines, bytes) = (self.cooked.lines, self.cooked.bytes);
         if row.marked {
             let cooked = &self.cooked;
@@ -187,6 +187,14 @@ impl Grid {
             self.held -= 1;
             log.finalize(&mut row);
         }
+    }
+
+    /// All rows held back become final.
+    pub fn finalize_held(&mut self, log: &mut Log) {
+        for mut row in self.lines.drain(..self.held) {
+            log.finalize(&mut row);
+        }
+        self.held = 0;
     }
 
     /// Scrolls without a history: the top row is lost.

@@ -7,6 +7,7 @@
 #![allow(dead_code, unused_imports)]
 
 mod cooked;
+mod fullscreen;
 mod grid;
 mod markers;
 mod marks;

@@ -33,8 +33,9 @@ pub trait Perform {
     fn control(&mut self, byte: u8);
     /// `ESC`, intermediate bytes, final byte.
     fn escape(&mut self, intermediates: &[u8], byte: u8);
-    /// `CSI`; `intermediates` has the private marker first; `params` is digits, `;` and `:`.
-    fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8);
+    /// `CSI`; `intermediates` has the private marker first; `params` is digits, `;` and `:`. `end` is the offset just
+    /// after it.
+    fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8, end: u64);
     /// A string begins that the terminal itself reads (OSC, DCS, APC, `ESC k`).
     fn string(&mut self);
     /// A whole OSC of at most 4 KiB.
@@ -254,7 +255,7 @@ impl Parser {
         if !(0x40..=0x7E).contains(&rest[len]) {
             return 0;
         }
-        to.csi(&rest[..len], &[], rest[len]);
+        to.csi(&rest[..len], &[], rest[len], self.start + len as u64 + 3);
         len + 3
     }
 
@@ -343,7 +344,7 @@ impl Parser {
             (CsiEntry | CsiParam | CsiIntermediate, _) => {
                 self.state = Ground;
                 if !self.overflow {
-                    to.csi(&self.params, &self.intermediates, byte);
+                    to.csi(&self.params, &self.intermediates, byte, self.offset + 1);
                 }
             }
             (CsiIgnore, 0x40..) => self.state = Ground,

@@ -46,8 +46,9 @@ pub enum Event {
         /// Just after the marker's last byte.
         offset: u64,
     },
-    /// A full-screen program began or ended: the alternate screen, or a screen repainted from home.
-    Fullscreen { on: bool },
+    /// A full-screen program began or ended: the alternate screen, or a screen repainted from home; `offset` is
+    /// just after the sequence that began it, or before the one that ended it.
+    Fullscreen { on: bool, offset: u64 },
     /// A string (OSC, DCS, ...) was too long and given up; text goes on at `offset`.
     Abandoned { offset: u64 },
 }
