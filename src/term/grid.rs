@@ -159,7 +159,7 @@ impl Grid {
     /// The whole screen moves up by a row.
     #[inline]
     fn push_history(&mut self, log: &mut Log) {
-        let blank = if self.held == log.hold_back {
+        let blank = if self.held >= log.hold_back {
             let Some(mut row) = self.lines.pop_front() else {
                 return;
             };
@@ -308,9 +308,9 @@ impl Grid {
         }
     }
 
-    /// The rows that are part of the log but not final: all up to the last that has text, or that the cursor has
-    /// gone past.
-    fn live_rows(&self, cursor: (usize, usize)) -> impl Iterator<Item = &Row> {
+    /// How many rows are part of the log but not final: all up to the last that has text, or that the cursor has gone
+    /// past.
+    fn live_rows(&self, cursor: (usize, usize)) -> usize {
         let at = self.held + cursor.0;
         let past = if cursor.1 == 0 && self.lines[at].is_blank() {
             at
@@ -320,18 +320,21 @@ impl Grid {
         let text = self
             .lines
             .iter()
-            .rposition(|row| !row.notes.is_empty() || !row.is_blank())
+            .rposition(|row| !row.is_blank())
             .map_or(0, |i| i + 1);
-        self.lines.iter().take(past.max(text))
+        past.max(text)
     }
 
     /// The text that is not final yet.
     pub fn live_text(&self, cursor: (usize, usize), log: &Log) -> Vec<u8> {
         let mut cooked = log.cooked.clone();
         let mut text = Vec::new();
-        for row in self.live_rows(cursor) {
+        let count = self.live_rows(cursor);
+        for row in self.lines.iter().take(count) {
             self.write_live(row, &mut cooked, log, &mut text);
         }
+        let notes = self.lines.iter().skip(count).flat_map(|row| &row.notes);
+        cooked.notes.extend(notes.cloned());
         cooked.end_line(&mut text);
         text
     }
@@ -378,7 +381,7 @@ impl Grid {
 
     /// The end of the log: every row becomes final.
     pub fn finish(&mut self, cursor: (usize, usize), log: &mut Log) {
-        let count = self.live_rows(cursor).count();
+        let count = self.live_rows(cursor);
         for i in 0..self.lines.len() {
             let mut row = std::mem::take(&mut self.lines[i]);
             row.hidden |= log.hide;

@@ -6,6 +6,7 @@
 // Until the session layer uses all of it.
 #![allow(dead_code, unused_imports)]
 
+mod checkpoint;
 mod cooked;
 mod fullscreen;
 mod grid;
@@ -19,6 +20,8 @@ mod row;
 mod screen;
 mod sequences;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod utf8;
 pub mod width;
 mod width_table;

@@ -157,6 +157,17 @@ impl Parser {
         to.abandoned(self.offset);
     }
 
+    /// Could a parser be in this state? (Of one that was stored.)
+    pub(super) fn is_sound(&self) -> bool {
+        self.params.len() <= PARAMS_MAX
+            && self.intermediates.len() <= INTERMEDIATES_MAX
+            && self.string.len() <= OSC_MAX + 1
+            && self.start <= self.offset
+            && (self.state == State::Ground || self.utf8.is_idle())
+            && (self.state != State::OscEscape || self.offset > 0)
+            && (!self.state.is_string() || self.offset - self.start <= STRING_MAX)
+    }
+
     /// Reads bytes, calling `to` for what they mean.
     pub fn feed(&mut self, bytes: &[u8], to: &mut impl Perform) {
         let base = self.offset;

@@ -105,5 +105,6 @@ impl Screen {
         }
         let cursor = self.cursor;
         self.grid.finish((cursor.row, cursor.col), &mut self.log);
+        self.cursor = At::default();
     }
 }

@@ -196,7 +196,7 @@ impl Screen {
         if self.zones.watching {
             self.before_print();
         }
-        let alone = !self.modes.wrap || self.modes.insert;
+        let alone = !self.modes.wrap && !self.modes.insert;
         if c != ' '
             || !alone
             || self.charsets.drawing()
@@ -430,18 +430,15 @@ impl Screen {
         let cols = self.grid.cols;
         if col + 1 >= cols {
             self.grid.erase(row, col, cols, &mut self.log);
-        } else {
-            self.grid
-                .row_mut(row)
-                .insert(col, count.min(cols - col), cols);
+        } else if count < cols - col {
+            // With all that is left of the row, tmux moves nothing and clears nothing.
+            self.grid.row_mut(row).insert(col, count, cols);
         }
     }
 
     pub fn insert_chars(&mut self, count: usize) {
         let count = count.min(self.grid.cols - self.cursor.col);
-        // All that is left of the row: tmux moves nothing and clears nothing, but for the last column.
-        let rest = self.grid.cols - self.cursor.col;
-        if count > 0 && (count < rest || rest == 1) {
+        if count > 0 {
             self.insert_cells(count);
         }
     }
