@@ -32,16 +32,17 @@ impl Log {
 
     /// A blank row.
     pub fn blank_row(&mut self) -> Row {
-        self.fresh(Row::default())
+        let mut row = Row::default();
+        self.renew(&mut row);
+        row
     }
 
-    /// A blank row; `spare` gives its memory.
-    fn fresh(&mut self, mut spare: Row) -> Row {
-        spare.clear();
-        spare.marked = false;
-        spare.id = self.row_id();
-        self.cooked.notes.append(&mut spare.notes);
-        spare
+    /// Makes a row that is gone into a blank one.
+    fn renew(&mut self, row: &mut Row) {
+        row.clear();
+        row.marked = false;
+        row.id = self.row_id();
+        self.cooked.notes.append(&mut row.notes);
     }
 
     /// Writes a row that can no longer change.
@@ -83,7 +84,7 @@ pub struct Grid {
 
 impl Grid {
     pub fn new(cols: usize, rows: usize, history: bool, log: &mut Log) -> Grid {
-        let lines = (0..rows).map(|_| log.fresh(Row::default())).collect();
+        let lines = (0..rows).map(|_| log.blank_row()).collect();
         Grid {
             lines,
             held: 0,
@@ -123,9 +124,9 @@ impl Grid {
 
     /// Replaces row `y` by a blank one. Its marks go to row `heir`.
     fn drop_row(&mut self, y: usize, heir: usize, log: &mut Log) {
-        let row = std::mem::take(self.row_mut(y));
+        let row = self.row_mut(y);
         let (marked, id) = (row.marked, row.id);
-        *self.row_mut(y) = log.fresh(row);
+        log.renew(row);
         if marked {
             let heir = self.row_mut(heir);
             heir.marked = true;
@@ -149,7 +150,7 @@ impl Grid {
             return;
         };
         row.hidden |= log.hide;
-        let blank = log.fresh(Row::default());
+        let blank = log.blank_row();
         self.lines.insert(self.held + bottom, blank);
         self.lines.insert(self.held, row);
         self.held += 1;
@@ -159,23 +160,19 @@ impl Grid {
     /// The whole screen moves up by a row.
     #[inline]
     fn push_history(&mut self, log: &mut Log) {
-        let blank = if self.held >= log.hold_back {
-            let Some(mut row) = self.lines.pop_front() else {
-                return;
-            };
-            if self.held == 0 {
-                row.hidden |= log.hide;
-            } else {
-                self.lines[self.held - 1].hidden |= log.hide;
-            }
-            log.finalize(&mut row);
-            log.fresh(row)
-        } else {
-            self.row_mut(0).hidden |= log.hide;
+        self.row_mut(0).hidden |= log.hide;
+        if self.held < log.hold_back {
             self.held += 1;
-            log.fresh(Row::default())
-        };
-        self.lines.push_back(blank);
+            let blank = log.blank_row();
+            self.lines.push_back(blank);
+            return;
+        }
+        // In place: the row that becomes final is the next blank one.
+        if let Some(row) = self.lines.front_mut() {
+            log.finalize(row);
+            log.renew(row);
+        }
+        self.lines.rotate_left(1);
     }
 
     /// Rows beyond those held back become final.
@@ -382,16 +379,15 @@ impl Grid {
     /// The end of the log: every row becomes final.
     pub fn finish(&mut self, cursor: (usize, usize), log: &mut Log) {
         let count = self.live_rows(cursor);
-        for i in 0..self.lines.len() {
-            let mut row = std::mem::take(&mut self.lines[i]);
+        for (i, row) in self.lines.iter_mut().enumerate() {
             row.hidden |= log.hide;
             if i < count {
-                log.finalize(&mut row);
+                log.finalize(row);
             } else if row.marked {
                 let cooked = &log.cooked;
-                log.marks.settle(row.id, |col| cooked.position(&row, col));
+                log.marks.settle(row.id, |col| cooked.position(row, col));
             }
-            self.lines[i] = log.fresh(row);
+            log.renew(row);
         }
         log.close();
     }
