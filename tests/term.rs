@@ -158,3 +158,39 @@ fn random_characters_as_tmux() {
         }
     });
 }
+
+#[test]
+fn random_resizes_as_tmux() {
+    agree(Kind::Sequences, 1, 400, |random| {
+        let (cols, rows) = (2 + random.below(24), 1 + random.below(8));
+        let mut case = Case {
+            cols: cols as u16,
+            rows: rows as u16,
+            steps: Vec::new(),
+        };
+        let (mut cols, mut rows) = (cols, rows);
+        for _ in 0..1 + random.below(4) {
+            // tmux up to 3.3a loses history when the alternate screen has changed its size: nothing to agree with.
+            let alternate = |bytes: &[u8]| {
+                bytes
+                    .windows(4)
+                    .any(|four| matches!(four, b"?104" | b"?47h"))
+            };
+            let mixes = (0..100).map(|_| mix(random, Kind::Sequences, cols, rows, 12));
+            let bytes = mixes
+                .filter(|bytes| !alternate(bytes))
+                .next()
+                .unwrap_or_default();
+            case.steps.push(Step::Feed(bytes));
+            if random.one_in(2) {
+                cols = 2 + random.below(24);
+            }
+            if random.one_in(2) {
+                rows = 1 + random.below(8);
+            }
+            case.steps.push(Step::Resize(cols as u16, rows as u16));
+        }
+        case.steps.push(Step::Feed(END.to_vec()));
+        case
+    });
+}

@@ -12,6 +12,9 @@ use crate::term::{Event, Options, Output, Terminal, width};
 /// Read at a time. Large enough that system calls cost nothing, small enough to stay in the cache.
 const CHUNK: usize = 128 << 10;
 
+/// How many screens of rows are kept revisable for changes of size: a wider screen takes rows back from the history.
+const HELD_SCREENS: u16 = 8;
+
 /// What the command line asks for.
 struct Arguments {
     file: Option<PathBuf>,
@@ -19,6 +22,16 @@ struct Arguments {
     rows: u16,
     screen: bool,
     rules: width::Rules,
+    /// Changes of size, in the order of their offsets.
+    resizes: Vec<Resize>,
+}
+
+/// The terminal had another size from a byte of the recording on.
+#[derive(Clone, Copy)]
+struct Resize {
+    offset: u64,
+    cols: u16,
+    rows: u16,
 }
 
 /// Runs the command.
@@ -52,6 +65,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Arguments, lexopt::Error> {
         rows: 24,
         screen: false,
         rules: width::Rules::default(),
+        resizes: Vec::new(),
     };
     while let Some(argument) = parser.next()? {
         match argument {
@@ -59,10 +73,12 @@ fn parse(mut parser: lexopt::Parser) -> Result<Arguments, lexopt::Error> {
             Long("rows") => arguments.rows = size(parser.value()?)?,
             Long("screen") => arguments.screen = true,
             Long("tmux") => arguments.rules = width::Rules::for_version(&parser.value()?.string()?),
+            Long("resize") => arguments.resizes.push(resize(parser.value()?)?),
             Value(file) if arguments.file.is_none() => arguments.file = Some(file.into()),
             other => return Err(other.unexpected()),
         }
     }
+    arguments.resizes.sort_by_key(|resize| resize.offset);
     // As everywhere, `-` is standard input.
     arguments.file = arguments.file.filter(|file| file.as_os_str() != "-");
     Ok(arguments)
@@ -76,21 +92,51 @@ fn size(value: OsString) -> Result<u16, lexopt::Error> {
     })
 }
 
+/// `OFFSET:COLSxROWS`.
+fn resize(value: OsString) -> Result<Resize, lexopt::Error> {
+    use lexopt::prelude::*;
+    let read = |text: &str| {
+        let (offset, size) = text.split_once(':')?;
+        let (cols, rows) = size.split_once('x')?;
+        let resize = Resize {
+            offset: offset.parse().ok()?,
+            cols: cols.parse().ok()?,
+            rows: rows.parse().ok()?,
+        };
+        (resize.cols > 0 && resize.rows > 0).then_some(resize)
+    };
+    value.parse_with(|text| read(text).ok_or("not OFFSET:COLSxROWS"))
+}
+
 fn cook(arguments: &Arguments) -> io::Result<()> {
     let mut input: Box<dyn Read> = match &arguments.file {
         Some(file) => Box::new(File::open(file)?),
         None => Box::new(io::stdin().lock()),
+    };
+    // Only a screen that changes its size needs rows that have left it.
+    let tallest = arguments
+        .resizes
+        .iter()
+        .map(|resize| resize.rows)
+        .chain([arguments.rows])
+        .max()
+        .unwrap_or(0);
+    let hold_back = if arguments.resizes.is_empty() {
+        0
+    } else {
+        tallest.saturating_mul(HELD_SCREENS)
     };
     let mut terminal = Terminal::new(Options {
         cols: arguments.cols,
         rows: arguments.rows,
         rules: arguments.rules,
         nonce: None,
-        hold_back: 0,
+        hold_back,
     });
     let mut stdout = io::stdout().lock();
     let mut out = Output::default();
     let mut buffer = vec![0; CHUNK];
+    let mut resizes = arguments.resizes.iter().peekable();
     loop {
         let count = match input.read(&mut buffer) {
             Ok(0) => break,
@@ -98,8 +144,20 @@ fn cook(arguments: &Arguments) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        terminal.feed(&buffer[..count], &mut out);
+        let mut bytes = &buffer[..count];
+        let end = terminal.offset() + count as u64;
+        while let Some(resize) = resizes.next_if(|resize| resize.offset < end) {
+            let (before, after) =
+                bytes.split_at(resize.offset.saturating_sub(terminal.offset()) as usize);
+            terminal.feed(before, &mut out);
+            terminal.resize(resize.cols, resize.rows, &mut out);
+            bytes = after;
+        }
+        terminal.feed(bytes, &mut out);
         take(&mut terminal, &mut out, arguments.screen, &mut stdout)?;
+    }
+    for resize in resizes {
+        terminal.resize(resize.cols, resize.rows, &mut out);
     }
     if arguments.screen {
         let screen = terminal.screen().join("\n");

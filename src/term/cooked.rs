@@ -88,6 +88,7 @@ impl Cooked {
     pub fn row(&mut self, row: &Row, text: &mut Vec<u8>) {
         if row.hidden {
             self.linked = false;
+            self.notes.extend(row.notes.iter().cloned());
             return;
         }
         self.before(row, text);

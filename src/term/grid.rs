@@ -32,20 +32,21 @@ impl Log {
 
     /// A blank row.
     pub fn blank_row(&mut self) -> Row {
-        self.fresh(Row::default())
+        let mut row = Row::default();
+        self.renew(&mut row);
+        row
     }
 
-    /// A blank row; `spare` gives its memory.
-    fn fresh(&mut self, mut spare: Row) -> Row {
-        spare.clear();
-        spare.marked = false;
-        spare.id = self.row_id();
-        self.cooked.notes.append(&mut spare.notes);
-        spare
+    /// Makes a row that is gone into a blank one.
+    fn renew(&mut self, row: &mut Row) {
+        row.clear();
+        row.marked = false;
+        row.id = self.row_id();
+        self.cooked.notes.append(&mut row.notes);
     }
 
     /// Writes a row that can no longer change.
-    fn finalize(&mut self, row: &mut Row) {
+    pub fn finalize(&mut self, row: &mut Row) {
         let (lines, bytes) = (self.cooked.lines, self.cooked.bytes);
         if row.marked {
             let cooked = &self.cooked;
@@ -83,7 +84,7 @@ pub struct Grid {
 
 impl Grid {
     pub fn new(cols: usize, rows: usize, history: bool, log: &mut Log) -> Grid {
-        let lines = (0..rows).map(|_| log.fresh(Row::default())).collect();
+        let lines = (0..rows).map(|_| log.blank_row()).collect();
         Grid {
             lines,
             held: 0,
@@ -123,9 +124,9 @@ impl Grid {
 
     /// Replaces row `y` by a blank one. Its marks go to row `heir`.
     fn drop_row(&mut self, y: usize, heir: usize, log: &mut Log) {
-        let row = std::mem::take(self.row_mut(y));
+        let row = self.row_mut(y);
         let (marked, id) = (row.marked, row.id);
-        *self.row_mut(y) = log.fresh(row);
+        log.renew(row);
         if marked {
             let heir = self.row_mut(heir);
             heir.marked = true;
@@ -149,7 +150,7 @@ impl Grid {
             return;
         };
         row.hidden |= log.hide;
-        let blank = log.fresh(Row::default());
+        let blank = log.blank_row();
         self.lines.insert(self.held + bottom, blank);
         self.lines.insert(self.held, row);
         self.held += 1;
@@ -159,23 +160,19 @@ impl Grid {
     /// The whole screen moves up by a row.
     #[inline]
     fn push_history(&mut self, log: &mut Log) {
-        let blank = if self.held == log.hold_back {
-            let Some(mut row) = self.lines.pop_front() else {
-                return;
-            };
-            if self.held == 0 {
-                row.hidden |= log.hide;
-            } else {
-                self.lines[self.held - 1].hidden |= log.hide;
-            }
-            log.finalize(&mut row);
-            log.fresh(row)
-        } else {
-            self.row_mut(0).hidden |= log.hide;
+        self.row_mut(0).hidden |= log.hide;
+        if self.held < log.hold_back {
             self.held += 1;
-            log.fresh(Row::default())
-        };
-        self.lines.push_back(blank);
+            let blank = log.blank_row();
+            self.lines.push_back(blank);
+            return;
+        }
+        // In place: the row that becomes final is the next blank one.
+        if let Some(row) = self.lines.front_mut() {
+            log.finalize(row);
+            log.renew(row);
+        }
+        self.lines.rotate_left(1);
     }
 
     /// Rows beyond those held back become final.
@@ -187,6 +184,14 @@ impl Grid {
             self.held -= 1;
             log.finalize(&mut row);
         }
+    }
+
+    /// All rows held back become final.
+    pub fn finalize_held(&mut self, log: &mut Log) {
+        for mut row in self.lines.drain(..self.held) {
+            log.finalize(&mut row);
+        }
+        self.held = 0;
     }
 
     /// Scrolls without a history: the top row is lost.
@@ -300,9 +305,9 @@ impl Grid {
         }
     }
 
-    /// The rows that are part of the log but not final: all up to the last that has text, or that the cursor has
-    /// gone past.
-    fn live_rows(&self, cursor: (usize, usize)) -> impl Iterator<Item = &Row> {
+    /// How many rows are part of the log but not final: all up to the last that has text, or that the cursor has gone
+    /// past.
+    fn live_rows(&self, cursor: (usize, usize)) -> usize {
         let at = self.held + cursor.0;
         let past = if cursor.1 == 0 && self.lines[at].is_blank() {
             at
@@ -312,18 +317,21 @@ impl Grid {
         let text = self
             .lines
             .iter()
-            .rposition(|row| !row.notes.is_empty() || !row.is_blank())
+            .rposition(|row| !row.is_blank())
             .map_or(0, |i| i + 1);
-        self.lines.iter().take(past.max(text))
+        past.max(text)
     }
 
     /// The text that is not final yet.
     pub fn live_text(&self, cursor: (usize, usize), log: &Log) -> Vec<u8> {
         let mut cooked = log.cooked.clone();
         let mut text = Vec::new();
-        for row in self.live_rows(cursor) {
+        let count = self.live_rows(cursor);
+        for row in self.lines.iter().take(count) {
             self.write_live(row, &mut cooked, log, &mut text);
         }
+        let notes = self.lines.iter().skip(count).flat_map(|row| &row.notes);
+        cooked.notes.extend(notes.cloned());
         cooked.end_line(&mut text);
         text
     }
@@ -370,17 +378,16 @@ impl Grid {
 
     /// The end of the log: every row becomes final.
     pub fn finish(&mut self, cursor: (usize, usize), log: &mut Log) {
-        let count = self.live_rows(cursor).count();
-        for i in 0..self.lines.len() {
-            let mut row = std::mem::take(&mut self.lines[i]);
+        let count = self.live_rows(cursor);
+        for (i, row) in self.lines.iter_mut().enumerate() {
             row.hidden |= log.hide;
             if i < count {
-                log.finalize(&mut row);
+                log.finalize(row);
             } else if row.marked {
                 let cooked = &log.cooked;
-                log.marks.settle(row.id, |col| cooked.position(&row, col));
+                log.marks.settle(row.id, |col| cooked.position(row, col));
             }
-            self.lines[i] = log.fresh(row);
+            log.renew(row);
         }
         log.close();
     }

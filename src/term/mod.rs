@@ -6,7 +6,9 @@
 // Until the session layer uses all of it.
 #![allow(dead_code, unused_imports)]
 
+mod checkpoint;
 mod cooked;
+mod fullscreen;
 mod grid;
 pub mod keys;
 mod markers;
@@ -20,6 +22,8 @@ mod screen;
 mod sequences;
 mod step;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod utf8;
 pub mod width;
 mod width_table;

@@ -33,8 +33,9 @@ pub trait Perform {
     fn control(&mut self, byte: u8);
     /// `ESC`, intermediate bytes, final byte.
     fn escape(&mut self, intermediates: &[u8], byte: u8);
-    /// `CSI`; `intermediates` has the private marker first; `params` is digits, `;` and `:`.
-    fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8);
+    /// `CSI`; `intermediates` has the private marker first; `params` is digits, `;` and `:`. `end` is the offset just
+    /// after it.
+    fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8, end: u64);
     /// A string begins that the terminal itself reads (OSC, DCS, APC, `ESC k`).
     fn string(&mut self);
     /// A whole OSC of at most 4 KiB.
@@ -161,6 +162,17 @@ impl Parser {
         to.abandoned(self.offset);
     }
 
+    /// Could a parser be in this state? (Of one that was stored.)
+    pub(super) fn is_sound(&self) -> bool {
+        self.params.len() <= PARAMS_MAX
+            && self.intermediates.len() <= INTERMEDIATES_MAX
+            && self.string.len() <= OSC_MAX + 1
+            && self.start <= self.offset
+            && (self.state == State::Ground || self.utf8.is_idle())
+            && (self.state != State::OscEscape || self.offset > 0)
+            && (!self.state.is_string() || self.offset - self.start <= STRING_MAX)
+    }
+
     /// Reads bytes, calling `to` for what they mean.
     pub fn feed(&mut self, bytes: &[u8], to: &mut impl Perform) {
         let base = self.offset;
@@ -197,20 +209,9 @@ impl Parser {
 
     /// Text and controls. Returns how many bytes were taken.
     fn ground(&mut self, bytes: &[u8], to: &mut impl Perform) -> usize {
-        let mut at = 0;
+        let mut at = if self.utf8.is_idle() { 0 } else { self.cut_char(bytes, to) };
         while at < bytes.len() {
             let byte = bytes[at];
-            if !self.utf8.is_idle() {
-                match self.utf8.push(byte) {
-                    Step::More => at += 1,
-                    Step::Char(c) => {
-                        at += 1;
-                        to.print(c);
-                    }
-                    Step::Malformed | Step::Broken => to.print(char::REPLACEMENT_CHARACTER),
-                }
-                continue;
-            }
             match byte {
                 0x20..=0x7E => {
                     let run = ascii_run(&bytes[at..]);
@@ -232,14 +233,39 @@ impl Parser {
                     at += 1;
                 }
                 0x80.. => {
-                    at += 1;
-                    if self.utf8.push(byte) == Step::Malformed {
-                        to.print(char::REPLACEMENT_CHARACTER);
-                    }
+                    at += match whole_char(&bytes[at..]) {
+                        Some((c, len)) => {
+                            to.print(c);
+                            len
+                        }
+                        None => self.cut_char(&bytes[at..], to),
+                    };
                 }
             }
         }
         at
+    }
+
+    /// A character that is malformed, or that goes over the end of the input. Returns how many bytes were taken.
+    fn cut_char(&mut self, bytes: &[u8], to: &mut impl Perform) -> usize {
+        for (at, &byte) in bytes.iter().enumerate() {
+            match self.utf8.push(byte) {
+                Step::More => {}
+                Step::Char(c) => {
+                    to.print(c);
+                    return at + 1;
+                }
+                Step::Malformed => {
+                    to.print(char::REPLACEMENT_CHARACTER);
+                    return at + 1;
+                }
+                Step::Broken => {
+                    to.print(char::REPLACEMENT_CHARACTER);
+                    return at;
+                }
+            }
+        }
+        bytes.len()
     }
 
     /// The common control sequence, whole in the input and without private bytes, without going through the states.
@@ -259,7 +285,7 @@ impl Parser {
         if !(0x40..=0x7E).contains(&rest[len]) {
             return 0;
         }
-        to.csi(&rest[..len], &[], rest[len]);
+        to.csi(&rest[..len], &[], rest[len], self.start + len as u64 + 3);
         len + 3
     }
 
@@ -348,7 +374,7 @@ impl Parser {
             (CsiEntry | CsiParam | CsiIntermediate, _) => {
                 self.state = Ground;
                 if !self.overflow {
-                    to.csi(&self.params, &self.intermediates, byte);
+                    to.csi(&self.params, &self.intermediates, byte, self.offset + 1);
                 }
             }
             (CsiIgnore, 0x40..) => self.state = Ground,
@@ -487,6 +513,25 @@ impl Parser {
         }
         self.string.clear();
     }
+}
+
+/// The character that `bytes` begins with and its length, when it is whole and well formed: what `Decoder` would come
+/// to, without its states.
+#[inline]
+fn whole_char(bytes: &[u8]) -> Option<(char, usize)> {
+    let bits = |at: usize| match bytes.get(at) {
+        Some(&byte) if byte & 0xC0 == 0x80 => Some(u32::from(byte & 0x3F)),
+        _ => None,
+    };
+    let first = u32::from(*bytes.first()?);
+    let (code, len, least) = match first {
+        0xC0..=0xDF => ((first & 0x1F) << 6 | bits(1)?, 2, 0x80),
+        0xE0..=0xEF => ((first & 0x0F) << 12 | bits(1)? << 6 | bits(2)?, 3, 0x800),
+        0xF0..=0xF7 => ((first & 0x07) << 18 | bits(1)? << 12 | bits(2)? << 6 | bits(3)?, 4, 0x1_0000),
+        _ => return None,
+    };
+    // Not longer than need be, no surrogate, not over U+10FFFF.
+    char::from_u32(code).filter(|_| code >= least).map(|c| (c, len))
 }
 
 /// How many bytes of printable ASCII `bytes` begins with. Eight at a time.

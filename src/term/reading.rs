@@ -47,7 +47,7 @@ impl Screen {
     }
 
     /// The place of a mark among the lines of the grid.
-    fn find(&self, mark: MarkId) -> Option<(usize, usize)> {
+    pub fn find(&self, mark: MarkId) -> Option<(usize, usize)> {
         let Anchor { row, col, .. } = self.log.marks.anchor(mark)?;
         let index = self.grid.lines.iter().position(|line| line.id == row)?;
         Some((index, col))
@@ -88,10 +88,7 @@ impl Screen {
 
     pub fn cursor_line(&self) -> String {
         let At { row, col } = self.cursor;
-        let mut first = row;
-        while first > 0 && self.grid.row(first - 1).linked {
-            first -= 1;
-        }
+        let first = self.line_start(row);
         let mut line = String::new();
         for y in first..row {
             line.push_str(&self.grid.row(y).text(0, self.grid.cols));
@@ -108,5 +105,6 @@ impl Screen {
         }
         let cursor = self.cursor;
         self.grid.finish((cursor.row, cursor.col), &mut self.log);
+        self.cursor = At::default();
     }
 }

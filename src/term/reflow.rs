@@ -1,13 +1,19 @@
 //! A change of size, done as tmux does it: rows to and from the history, lines wrapped anew by their links.
 
+use std::collections::VecDeque;
+
 use super::grid::{Grid, Log};
-use super::row::{CLUSTER, Cell, PAD, Row};
+use super::marks::MarkId;
+use super::row::{CLUSTER, Cell, ERASED, PAD, Row};
 use super::screen::{At, Screen, default_tabs};
 
 impl Screen {
     /// Changes the size. The alternate screen is cut or padded; the normal one is re-flowed, when it is shown.
     pub fn resize(&mut self, cols: usize, rows: usize) {
         let (cols, rows) = (cols.max(1), rows.max(1));
+        if cols != self.grid.cols {
+            self.zones.resized = true;
+        }
         if self.covered.is_none() {
             self.resize_grid(cols, rows);
             return;
@@ -48,6 +54,9 @@ impl Screen {
             None => At::default(),
         };
         self.grid.settle(&mut self.log);
+        self.zones.homes.end();
+        self.zones.shadows = self.grid.lines.iter().any(|row| row.hidden || row.skip > 0);
+        self.watch();
     }
 }
 
@@ -64,6 +73,9 @@ impl Grid {
                 if let Some(row) = self.lines.pop_back() {
                     self.lose(row, log);
                 }
+            }
+            if below > 0 {
+                self.unlink_above(old - below, log);
             }
             let above = old - rows - below;
             if self.history {
@@ -115,56 +127,50 @@ impl Grid {
     /// Wraps all rows anew to `cols` columns. `at` is the cursor, its row counted from the oldest row held back.
     fn reflow(&mut self, cols: usize, at: At, log: &mut Log) -> At {
         let old = std::mem::take(&mut self.lines);
-        let mut cursor = None;
         let mut line = Line::default();
         if self.history && log.cooked.is_linked() {
             line.final_cells = log.cooked.columns % cols;
         }
-        for (index, row) in old.into_iter().enumerate() {
+        // The cursor's offset in the line at hand, then where it has gone.
+        let (mut offset, mut cursor) = (None, None);
+        let finals = usize::try_from(log.rows).unwrap_or(usize::MAX / 2);
+        let mut widths = Vec::new();
+        let mut old = old.into_iter().enumerate().peekable();
+        while let Some((index, row)) = old.next() {
             if index == at.row {
                 let inside = at.col < row.cells.len();
-                cursor = Some(if inside {
+                offset = Some(if inside {
                     line.cells.len() + at.col
                 } else {
                     usize::MAX
                 });
             }
-            let more = row.linked;
+            let linked = row.linked;
+            widths.push(row.cells.len());
             line.add(row, log);
-            if !more {
-                let first = self.lines.len();
-                let at = line.wrap(cols, cursor.take(), &mut self.lines, log);
-                if let Some(At { row, col }) = at {
-                    cursor_at(
-                        &mut line.cursor,
-                        At {
-                            row: first + row,
-                            col,
-                        },
-                    );
-                }
-                line = Line {
-                    cursor: line.cursor,
-                    ..Line::default()
-                };
+            let joins = |next: &Row| next.linked || !next.cells.is_empty();
+            if linked && old.peek().is_some_and(|(_, next)| joins(next)) {
+                continue;
             }
-        }
-        if line.begun {
             let first = self.lines.len();
-            if let Some(At { row, col }) = line.wrap(cols, cursor.take(), &mut self.lines, log) {
-                cursor_at(
-                    &mut line.cursor,
-                    At {
-                        row: first + row,
-                        col,
-                    },
-                );
-            }
+            let at = line.wrap(cols, offset.take(), &mut self.lines, log);
+            cursor = at
+                .map(|at| At {
+                    row: first + at.row,
+                    ..at
+                })
+                .or(cursor);
+            let count = self.lines.len() - first;
             if let Some(last) = self.lines.back_mut() {
-                last.linked = true;
+                // A link to nothing (an empty row, or no row) lasts unless rows were joined on the way there.
+                last.linked = linked && count >= widths.len();
             }
+            let begin = index + 1 - widths.len();
+            self.scrolled = rescroll(self.scrolled, &widths, cols, finals + begin, finals + first);
+            widths.clear();
+            line = Line::default();
         }
-        let mut cursor = line.cursor.unwrap_or_default();
+        let mut cursor = cursor.unwrap_or_default();
         let missing = self.rows.saturating_sub(self.lines.len());
         // tmux would show rows here that are final.
         let pulled = missing.min(usize::try_from(log.rows).unwrap_or(usize::MAX));
@@ -179,33 +185,66 @@ impl Grid {
             self.lines.push_back(row);
         }
         self.held = self.lines.len() - self.rows;
-        self.scrolled = self.scrolled.min(self.held);
+        self.scrolled = self.scrolled.min(finals + self.held);
         self.cols = cols;
         cursor
     }
 }
 
-fn cursor_at(slot: &mut Option<At>, at: At) {
-    *slot = Some(at);
+/// How many rows tmux would pull back when the screen grows, after a line has been wrapped anew to `cols` columns: its
+/// rows took `widths` columns each, the first is row `old` and will be row `new`. tmux goes row by row, splitting one
+/// and filling it from the next, and compares its count with row numbers; the outcome is seen, so it is followed.
+fn rescroll(mut scrolled: usize, widths: &[usize], cols: usize, old: usize, new: usize) -> usize {
+    let mut rest = widths.to_vec();
+    // The row that the next one goes to.
+    let mut to = new;
+    for index in 0..rest.len() {
+        let mut width = std::mem::take(&mut rest[index]);
+        if width == 0 && index > 0 {
+            continue;
+        }
+        let linked = index + 1 < rest.len();
+        let rows = width.div_ceil(cols).max(1);
+        if rows > 1 && old + index <= scrolled {
+            scrolled += rows - 1;
+        }
+        to += rows;
+        width -= (rows - 1) * cols;
+        let mut consumed = 0;
+        while linked && width < cols && index + 1 + consumed < rest.len() {
+            let next = &mut rest[index + 1 + consumed];
+            let taken = (*next).min(cols - width);
+            *next -= taken;
+            width += taken;
+            if *next > 0 {
+                break;
+            }
+            consumed += 1;
+        }
+        if consumed > 0 && scrolled > to - 1 + consumed {
+            scrolled -= consumed;
+        } else if consumed > 0 {
+            scrolled = scrolled.min(to - 1);
+        }
+    }
+    scrolled
 }
 
 /// The rows of one logical line, joined.
 #[derive(Default)]
 struct Line {
-    begun: bool,
     cells: Vec<Cell>,
     clusters: Vec<String>,
-    /// (mark's row, mark's column) of marks, with their offset in `cells`.
-    marks: Vec<(super::marks::MarkId, usize)>,
+    /// The marks, with their offsets in `cells`.
+    marks: Vec<(MarkId, usize)>,
+    /// The first row, for what is not cells.
     template: Option<Row>,
     /// Cells of the line that are final, in front of `cells`, modulo the new width.
     final_cells: usize,
-    cursor: Option<At>,
 }
 
 impl Line {
     fn add(&mut self, row: Row, log: &Log) {
-        self.begun = true;
         let start = self.cells.len();
         if row.marked {
             let marks = log.marks.live.iter().filter(|anchor| anchor.row == row.id);
@@ -225,7 +264,6 @@ impl Line {
             None => self.template = Some(row),
             Some(first) => {
                 first.wide |= row.wide;
-                first.touched |= row.touched;
                 first.notes.extend(row.notes);
             }
         }
@@ -237,7 +275,7 @@ impl Line {
         &mut self,
         cols: usize,
         cursor: Option<usize>,
-        rows: &mut std::collections::VecDeque<Row>,
+        rows: &mut VecDeque<Row>,
         log: &mut Log,
     ) -> Option<At> {
         let Some(mut template) = self.template.take() else {
@@ -274,11 +312,10 @@ impl Line {
             let mut row = log.blank_row();
             if index == 0 && self.final_cells > 0 {
                 row.skip = self.final_cells;
-                row.cells.resize(self.final_cells, super::row::ERASED);
+                row.cells.resize(self.final_cells, ERASED);
             }
             row.cells.extend_from_slice(&self.cells[start..end]);
             row.wide = template.wide;
-            row.touched = template.touched;
             row.hidden = hidden;
             row.epoch = epoch;
             row.linked = index + 1 < count;

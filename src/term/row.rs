@@ -63,8 +63,6 @@ pub struct Row {
     pub marked: bool,
     /// A cell beyond ASCII was written since the last clear.
     pub wide: bool,
-    /// A cell was changed since the last clear (tmux's "has cells").
-    pub touched: bool,
     /// The cursor was homed this many times when it was last printed to (see `zones`).
     pub epoch: u32,
     pub notes: Vec<Note>,
@@ -79,7 +77,6 @@ impl Row {
         self.hidden = false;
         self.skip = 0;
         self.wide = false;
-        self.touched = false;
         self.epoch = 0;
     }
 
@@ -93,7 +90,6 @@ impl Row {
 
     /// Makes at least `len` cells.
     fn grow(&mut self, len: usize) {
-        self.touched = true;
         if self.cells.len() < len {
             self.cells.resize(len, ERASED);
         }
@@ -102,7 +98,6 @@ impl Row {
     /// Writes printable ASCII from column `col` on.
     #[inline]
     pub fn write_ascii(&mut self, col: usize, run: &[u8]) {
-        self.touched = true;
         if self.cells.len() == col {
             self.cells.extend(run.iter().map(|&byte| Cell::from(byte)));
             return;
@@ -195,7 +190,6 @@ impl Row {
     /// Erases the cells from `from` to `to` (exclusive).
     pub fn erase(&mut self, from: usize, to: usize) {
         let to = to.min(self.cells.len());
-        self.touched = true;
         if from < to {
             self.split(from, to);
             self.cells[from..to].fill(ERASED);

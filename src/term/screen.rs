@@ -196,8 +196,12 @@ impl Screen {
         if self.zones.watching {
             self.before_print();
         }
-        // A blank makes no cell in a row that has none. (A run of ASCII does.)
-        if c != ' ' || self.grid.row(row).touched {
+        let alone = !self.modes.wrap && !self.modes.insert;
+        if c != ' '
+            || !alone
+            || self.charsets.drawing()
+            || col < allocated(self.grid.row(row).cells.len(), cols)
+        {
             self.grid.row_mut(row).write(col, c, width);
         }
         // Without DECAWM the cursor stays on the last column.
@@ -283,7 +287,7 @@ impl Screen {
 
     fn scroll_up_once(&mut self) {
         if self.zones.watching && self.covered.is_none() {
-            self.zones.scrolled();
+            self.scrolled();
         }
         self.grid.scroll_up(self.top, self.bottom, &mut self.log);
     }
@@ -426,18 +430,15 @@ impl Screen {
         let cols = self.grid.cols;
         if col + 1 >= cols {
             self.grid.erase(row, col, cols, &mut self.log);
-        } else {
-            self.grid
-                .row_mut(row)
-                .insert(col, count.min(cols - col), cols);
+        } else if count < cols - col {
+            // With all that is left of the row, tmux moves nothing and clears nothing.
+            self.grid.row_mut(row).insert(col, count, cols);
         }
     }
 
     pub fn insert_chars(&mut self, count: usize) {
         let count = count.min(self.grid.cols - self.cursor.col);
-        // All that is left of the row: tmux moves nothing and clears nothing, but for the last column.
-        let rest = self.grid.cols - self.cursor.col;
-        if count > 0 && (count < rest || rest == 1) {
+        if count > 0 {
             self.insert_cells(count);
         }
     }
@@ -490,7 +491,7 @@ impl Screen {
 
     fn clear_line(&mut self) {
         // tmux does nothing to a row without cells, not even to the link above.
-        if self.grid.row(self.cursor.row).touched {
+        if !self.grid.row(self.cursor.row).cells.is_empty() {
             self.grid.clear_rows(self.cursor.row, 1, &mut self.log);
         }
     }
@@ -548,7 +549,7 @@ impl Screen {
     fn clear_to_history(&mut self) {
         self.grid.clear_to_history(&mut self.log);
         if self.zones.watching {
-            self.zones.cleared(&self.grid);
+            self.cleared();
         }
     }
 
@@ -629,6 +630,17 @@ impl Screen {
 }
 
 const JOINER: char = '\u{200D}';
+
+/// How many cells tmux has allocated for a row that uses `used`, of `cols`, when it grew cell by cell. A blank printed
+/// by itself (not in a run) behind them makes no cell.
+fn allocated(used: usize, cols: usize) -> usize {
+    match used {
+        0 => 0,
+        _ if used <= cols / 4 && cols / 4 > 1 => cols / 4,
+        _ if used <= cols / 2 && cols / 2 > 1 => cols / 2,
+        _ => cols,
+    }
+}
 
 /// A stop every eight columns.
 pub fn default_tabs(cols: usize) -> Vec<bool> {

@@ -23,11 +23,17 @@ impl Perform for Performer {
     #[inline]
     fn print_ascii(&mut self, run: &[u8]) {
         self.screen.print_ascii(run);
+        if self.screen.zones.watching {
+            self.tell();
+        }
     }
 
     #[inline]
     fn print(&mut self, c: char) {
         self.screen.print(c);
+        if self.screen.zones.watching {
+            self.tell();
+        }
     }
 
     #[inline]
@@ -71,11 +77,11 @@ impl Perform for Performer {
     }
 
     #[inline]
-    fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8) {
+    fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8, end: u64) {
         if byte == b'm' && intermediates.is_empty() && params.len() <= SAFE_SGR {
             self.screen.last = None;
         } else if let Some(params) = Params::parse(params)
-            && self.sequence(&params, intermediates, byte)
+            && self.sequence(&params, intermediates, byte, end)
         {
             self.screen.last = None;
         }
@@ -98,7 +104,7 @@ impl Perform for Performer {
 
 impl Performer {
     /// Carries out a control sequence. False when there is no such sequence.
-    fn sequence(&mut self, params: &Params, intermediates: &[u8], byte: u8) -> bool {
+    fn sequence(&mut self, params: &Params, intermediates: &[u8], byte: u8, end: u64) -> bool {
         let screen = &mut self.screen;
         // One that counts, from 1.
         let count = params.get(0, 1, 1);
@@ -107,7 +113,7 @@ impl Performer {
                 if let (Some(row), Some(col)) = (count, params.get(1, 1, 1)) {
                     screen.go_to(Some(row - 1), Some(col - 1), true);
                     if row == 1 && col == 1 {
-                        screen.homed();
+                        screen.homed(end);
                     }
                 }
                 return true;
@@ -170,7 +176,7 @@ impl Performer {
             (b"?", b'h' | b'l') => {
                 for index in 0..params.len() {
                     if let Some(mode) = params.get(index, 0, 0) {
-                        self.private_mode(mode, byte == b'h');
+                        self.private_mode(mode, byte == b'h', end);
                     }
                 }
                 return true;
@@ -215,7 +221,7 @@ impl Performer {
         true
     }
 
-    fn private_mode(&mut self, mode: usize, on: bool) {
+    fn private_mode(&mut self, mode: usize, on: bool, end: u64) {
         let screen = &mut self.screen;
         match mode {
             3 => {
@@ -235,7 +241,7 @@ impl Performer {
                     screen.leave_alternate(with_cursor)
                 };
                 if changed {
-                    self.events.push(Event::Fullscreen { on });
+                    self.events.push(Event::Fullscreen { on, offset: end });
                 }
             }
             2004 => screen.modes.bracketed_paste = on,
@@ -249,7 +255,13 @@ impl Performer {
             (None, Some(theirs)) => self.nonce = Some(theirs.clone()),
             _ => return,
         }
-        self.screen.zone(&marker.kind);
+        let ended = self.screen.zone(&marker.kind);
+        if ended {
+            self.events.push(Event::Fullscreen {
+                on: false,
+                offset: span.start,
+            });
+        }
         let mark = self.screen.mark();
         self.events.push(Event::Marker {
             marker,
@@ -257,5 +269,15 @@ impl Performer {
             start: span.start,
             offset: span.end,
         });
+    }
+
+    /// Tells of a full-screen program that printing has given away.
+    fn tell(&mut self) {
+        if std::mem::take(&mut self.screen.zones.homes.found) {
+            self.events.push(Event::Fullscreen {
+                on: true,
+                offset: self.screen.zones.homes.offset,
+            });
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The terminal as the rest of the program sees it: bytes in, final text and events out.
 
+use super::checkpoint;
 use super::cooked::Position;
 use super::markers::Marker;
 use super::marks::MarkId;
@@ -46,8 +47,9 @@ pub enum Event {
         /// Just after the marker's last byte.
         offset: u64,
     },
-    /// A full-screen program began or ended: the alternate screen, or a screen repainted from home.
-    Fullscreen { on: bool },
+    /// A full-screen program began or ended: the alternate screen, or a screen repainted from home; `offset` is
+    /// just after the sequence that began it, or before the one that ended it.
+    Fullscreen { on: bool, offset: u64 },
     /// A string (OSC, DCS, ...) was too long and given up; text goes on at `offset`.
     Abandoned { offset: u64 },
 }
@@ -86,6 +88,29 @@ impl Terminal {
                 nonce: options.nonce,
             },
         }
+    }
+
+    /// The state as bytes. Stopping here and going on from them changes nothing that follows.
+    pub fn checkpoint(&self) -> Vec<u8> {
+        checkpoint::save(&self.parser, self.state(), &self.performer.nonce)
+    }
+
+    /// The terminal that `checkpoint` described, with its own size; `None` when the bytes are junk, torn, or another
+    /// version's. The options other than the size must be those it was made with.
+    pub fn restore(bytes: &[u8], options: Options) -> Option<Terminal> {
+        let (parser, screen, nonce) =
+            checkpoint::load(bytes, options.hold_back.into(), options.rules)?;
+        if options.nonce.is_some() && options.nonce != nonce {
+            return None;
+        }
+        Some(Terminal {
+            parser,
+            performer: Performer {
+                screen,
+                events: Vec::new(),
+                nonce,
+            },
+        })
     }
 
     fn state(&self) -> &Screen {

@@ -1,0 +1,465 @@
+//! A terminal's state as bytes and back, so that a long log need not be read again. Loading is total: what is torn, of
+//! another format, or no state that a terminal could be in is `None`.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::cooked::{Cooked, Position};
+use super::fullscreen::Homes;
+use super::grid::{Grid, Log};
+use super::marks::{Anchor, MarkId, Marks};
+use super::parser::{Parser, State};
+use super::row::{CLUSTER, Cell, Note, PAD, Row};
+use super::screen::{At, Charsets, Covered, Modes, SavedCursor, Screen};
+use super::utf8::Decoder;
+use super::width::Rules;
+use super::zones::{Zone, Zones};
+
+/// What a checkpoint begins with. The number changes with anything that changes what the same bytes make: the layout
+/// below, a rule of the screen, the width table.
+const FORMAT: &[u8] = b"paneglass terminal 1\n";
+
+/// A value that can be stored.
+trait Record: Sized {
+    fn save(&self, to: &mut Vec<u8>);
+    fn load(from: &mut &[u8]) -> Option<Self>;
+}
+
+impl Record for u64 {
+    /// Seven bits a byte, the lowest first.
+    fn save(&self, to: &mut Vec<u8>) {
+        let mut rest = *self;
+        while rest >= 0x80 {
+            to.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        to.push(rest as u8);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = from.split_first()?;
+            *from = rest;
+            value |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+macro_rules! number {
+    ($($kind:ty),*) => { $(
+        impl Record for $kind {
+            fn save(&self, to: &mut Vec<u8>) {
+                (*self as u64).save(to);
+            }
+            fn load(from: &mut &[u8]) -> Option<$kind> {
+                u64::load(from)?.try_into().ok()
+            }
+        }
+    )* };
+}
+number!(u8, u32, usize);
+
+impl Record for bool {
+    fn save(&self, to: &mut Vec<u8>) {
+        to.push((*self).into());
+    }
+
+    fn load(from: &mut &[u8]) -> Option<bool> {
+        match u8::load(from)? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl Record for char {
+    fn save(&self, to: &mut Vec<u8>) {
+        u32::from(*self).save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<char> {
+        char::from_u32(u32::load(from)?)
+    }
+}
+
+impl<T: Record> Record for Vec<T> {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.len().save(to);
+        self.iter().for_each(|item| item.save(to));
+    }
+
+    fn load(from: &mut &[u8]) -> Option<Vec<T>> {
+        let len = usize::load(from)?;
+        // Every item takes a byte at least: a length that is junk reserves no memory.
+        (len <= from.len()).then_some(())?;
+        (0..len).map(|_| T::load(from)).collect()
+    }
+}
+
+impl Record for String {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.as_bytes().to_vec().save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<String> {
+        String::from_utf8(Vec::load(from)?).ok()
+    }
+}
+
+impl<T: Record> Record for Option<T> {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.is_some().save(to);
+        if let Some(value) = self {
+            value.save(to);
+        }
+    }
+
+    fn load(from: &mut &[u8]) -> Option<Option<T>> {
+        Some(if bool::load(from)? {
+            Some(T::load(from)?)
+        } else {
+            None
+        })
+    }
+}
+
+impl<A: Record, B: Record> Record for (A, B) {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.0.save(to);
+        self.1.save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<(A, B)> {
+        Some((A::load(from)?, B::load(from)?))
+    }
+}
+
+macro_rules! record {
+    ($kind:ty { $($field:ident),* $(,)? }) => {
+        impl Record for $kind {
+            fn save(&self, to: &mut Vec<u8>) {
+                $( self.$field.save(to); )*
+            }
+            fn load(from: &mut &[u8]) -> Option<Self> {
+                $( let $field = Record::load(from)?; )*
+                Some(Self { $($field),* })
+            }
+        }
+    };
+}
+
+record!(At { row, col });
+record!(Position { line, byte });
+record!(Note {
+    program,
+    started,
+    ended,
+    open
+});
+record!(Row {
+    cells,
+    clusters,
+    id,
+    linked,
+    hidden,
+    skip,
+    marked,
+    wide,
+    epoch,
+    notes
+});
+record!(Cooked {
+    lines,
+    open,
+    linked,
+    bytes,
+    blanks,
+    columns,
+    notes
+});
+record!(Anchor { id, row, col });
+record!(Modes {
+    wrap,
+    insert,
+    origin,
+    bracketed_paste
+});
+record!(SavedCursor {
+    at,
+    charsets,
+    origin
+});
+record!(Homes {
+    epoch,
+    waiting,
+    first,
+    repaints,
+    before,
+    offset,
+    found
+});
+record!(Covered { grid, cursor });
+record!(Zones {
+    zone,
+    watching,
+    shadows,
+    carriage_return,
+    prompt,
+    prompt_line,
+    typed,
+    resized,
+    program,
+    homes,
+});
+
+impl Record for MarkId {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.0.save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<MarkId> {
+        Record::load(from).map(MarkId)
+    }
+}
+
+impl Record for Charsets {
+    fn save(&self, to: &mut Vec<u8>) {
+        (self.g[0], (self.g[1], self.shifted)).save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<Charsets> {
+        let (g0, (g1, shifted)) = Record::load(from)?;
+        Some(Charsets {
+            g: [g0, g1],
+            shifted,
+        })
+    }
+}
+
+impl Record for Zone {
+    fn save(&self, to: &mut Vec<u8>) {
+        (*self as u8).save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<Zone> {
+        let zone = u8::load(from)?;
+        [Zone::Unknown, Zone::Prompt, Zone::Output]
+            .into_iter()
+            .find(|known| *known as u8 == zone)
+    }
+}
+
+impl Record for Marks {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.next.save(to);
+        self.live.save(to);
+        self.settled
+            .iter()
+            .map(|(id, position)| (*id, *position))
+            .collect::<Vec<_>>()
+            .save(to);
+        self.open.save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<Marks> {
+        let (next, live) = Record::load(from)?;
+        let settled = BTreeMap::from_iter(Vec::load(from)?);
+        Some(Marks {
+            next,
+            live,
+            settled,
+            open: Record::load(from)?,
+        })
+    }
+}
+
+impl Record for Grid {
+    fn save(&self, to: &mut Vec<u8>) {
+        self.lines.len().save(to);
+        self.lines.iter().for_each(|row| row.save(to));
+        (self.held, self.cols).save(to);
+        (self.rows, (self.history, self.scrolled)).save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<Grid> {
+        let lines = VecDeque::from(Vec::load(from)?);
+        let (held, cols) = Record::load(from)?;
+        let (rows, (history, scrolled)) = Record::load(from)?;
+        Some(Grid {
+            lines,
+            held,
+            cols,
+            rows,
+            history,
+            scrolled,
+        })
+    }
+}
+
+impl Record for Parser {
+    fn save(&self, to: &mut Vec<u8>) {
+        State::ALL
+            .iter()
+            .position(|state| *state == self.state)
+            .save(to);
+        let (bits, missing, low, high) = self.utf8.save();
+        ((bits, missing), (low, high)).save(to);
+        (self.params.clone(), self.intermediates.clone()).save(to);
+        (self.overflow, self.string.clone()).save(to);
+        (self.offset, self.start).save(to);
+    }
+
+    fn load(from: &mut &[u8]) -> Option<Parser> {
+        let state = *State::ALL.get(Option::<usize>::load(from)??)?;
+        let ((bits, missing), (low, high)) = Record::load(from)?;
+        let utf8 = Decoder::load((bits, missing, low, high))?;
+        let (params, intermediates) = Record::load(from)?;
+        let (overflow, string) = Record::load(from)?;
+        let (offset, start) = Record::load(from)?;
+        let parser = Parser {
+            state,
+            utf8,
+            params,
+            intermediates,
+            overflow,
+            string,
+            offset,
+            start,
+        };
+        parser.is_sound().then_some(parser)
+    }
+}
+
+/// The state of a parser and a screen, and the nonce.
+pub fn save(parser: &Parser, screen: &Screen, nonce: &Option<String>) -> Vec<u8> {
+    let mut to = FORMAT.to_vec();
+    parser.save(&mut to);
+    nonce.save(&mut to);
+    screen.grid.save(&mut to);
+    screen.covered.save(&mut to);
+    let log = &screen.log;
+    log.cooked.save(&mut to);
+    log.marks.save(&mut to);
+    (log.next_row, (log.hide, log.rows)).save(&mut to);
+    (screen.cursor, screen.modes).save(&mut to);
+    (screen.charsets, screen.saved).save(&mut to);
+    (screen.covered_cursor, screen.tabs.clone()).save(&mut to);
+    (screen.top, screen.bottom).save(&mut to);
+    (screen.last, screen.joiner).save(&mut to);
+    (screen.zones.clone(), screen.clock).save(&mut to);
+    let sum = checksum(&to);
+    to.extend_from_slice(&sum.to_le_bytes());
+    to
+}
+
+/// What `save` stored.
+pub fn load(
+    bytes: &[u8],
+    hold_back: usize,
+    rules: Rules,
+) -> Option<(Parser, Screen, Option<String>)> {
+    let (bytes, sum) = bytes.split_last_chunk::<8>()?;
+    (checksum(bytes) == u64::from_le_bytes(*sum)).then_some(())?;
+    let from = &mut bytes.strip_prefix(FORMAT)?;
+    let parser = Parser::load(from)?;
+    let nonce = Record::load(from)?;
+    let grid = Grid::load(from)?;
+    let covered = Option::<Covered>::load(from)?;
+    let (cooked, marks) = Record::load(from)?;
+    let (next_row, (hide, rows)) = Record::load(from)?;
+    let (cursor, modes) = Record::load(from)?;
+    let (charsets, saved) = Record::load(from)?;
+    let (covered_cursor, tabs) = Record::load(from)?;
+    let (top, bottom) = Record::load(from)?;
+    let (last, joiner) = Record::load(from)?;
+    let (zones, clock) = Record::load(from)?;
+    let log = Log {
+        cooked,
+        marks,
+        text: Vec::new(),
+        next_row,
+        hold_back,
+        hide,
+        rows,
+    };
+    let screen = Screen {
+        grid,
+        covered,
+        log,
+        cursor,
+        modes,
+        charsets,
+        saved,
+        covered_cursor,
+        top,
+        bottom,
+        tabs,
+        last,
+        joiner,
+        zones,
+        rules,
+        clock,
+    };
+    (from.is_empty() && is_sound(&screen)).then_some((parser, screen, nonce))
+}
+
+/// Can a terminal be in this state?
+fn is_sound(screen: &Screen) -> bool {
+    let Screen {
+        grid,
+        covered,
+        cursor,
+        top,
+        bottom,
+        tabs,
+        ..
+    } = screen;
+    let inside = |at: &At, grid: &Grid| at.row < grid.rows && at.col <= grid.cols;
+    let under = covered.as_ref().is_none_or(|covered| {
+        covered.grid.history
+            && grid_is_sound(&covered.grid)
+            && inside(&covered.cursor, &covered.grid)
+    });
+    let before = screen.zones.homes.before.as_ref();
+    grid_is_sound(grid)
+        && grid.history == covered.is_none()
+        && under
+        && inside(cursor, grid)
+        && top <= bottom
+        && *bottom < grid.rows
+        && tabs.len() == grid.cols
+        && before.is_none_or(|rows| rows.iter().all(row_is_sound))
+}
+
+fn grid_is_sound(grid: &Grid) -> bool {
+    let size = 1..=usize::from(u16::MAX);
+    size.contains(&grid.cols)
+        && size.contains(&grid.rows)
+        && grid.held.checked_add(grid.rows) == Some(grid.lines.len())
+        && grid.lines.iter().all(row_is_sound)
+}
+
+fn row_is_sound(row: &Row) -> bool {
+    let sound = |cell: Cell| match cell {
+        PAD => true,
+        _ if cell & CLUSTER != 0 => ((cell & !CLUSTER) as usize) < row.clusters.len(),
+        _ => char::from_u32(cell).is_some(),
+    };
+    let ascii = |cell: &Cell| *cell < 0x80;
+    row.cells.first() != Some(&PAD)
+        && row.cells.len() <= usize::from(u16::MAX)
+        && row.cells.iter().all(|cell| sound(*cell))
+        && (row.wide || row.cells.iter().all(ascii))
+}
+
+/// FNV-1a, 64 bits: tells a torn file, and is no defence against anyone.
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+    })
+}
