@@ -237,8 +237,17 @@ pub fn plain(bytes: &[u8]) -> String {
             }
         }
     }
-    let lines: Vec<String> = lines.into_iter().map(String::from_iter).collect();
-    lines.join("\n")
+    let last = lines.len() - 1;
+    let lines = lines.into_iter().map(String::from_iter).enumerate();
+    // Zsh fills a line with blanks before its prompt.
+    let lines = lines.map(|(at, line)| {
+        if at == last {
+            line
+        } else {
+            line.trim_end().into()
+        }
+    });
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 /// A running shell.
