@@ -8,6 +8,7 @@ mod common;
 mod files;
 mod harness;
 mod screen;
+mod zsh;
 
 use crate::util::skip::have;
 use files::Shell;
@@ -19,6 +20,7 @@ impl Shell {
     fn program(self) -> &'static str {
         match self {
             Shell::Bash => "bash",
+            Shell::Zsh => "zsh",
         }
     }
 }
@@ -42,71 +44,260 @@ macro_rules! behaviours {
 }
 
 behaviours! {
-    1 "first prompt" { Bash b01 = common::first_prompt; }
-    2 "simple command" { Bash b02 = common::simple; }
-    3 "failure" { Bash b03 = common::failure; }
-    4 "pipeline" { Bash b04 = common::pipeline; }
-    5 "pipefail" { Bash b05 = common::pipefail; }
-    6 "negation" { Bash b06 = common::negation; }
-    7 "empty Enter" { Bash b07 = common::empty; }
-    8 "spaces, a comment" { Bash b08 = common::comment; }
-    9 "Ctrl-C at the prompt" { Bash b09 = common::interrupt_prompt; }
-    10 "Ctrl-C running" { Bash b10 = common::interrupt_running; }
-    11 "syntax error" { Bash b11 = common::syntax_error; }
-    12 "continuation prompt" { Bash b12 = common::continuation; }
-    13 "Ctrl-C at a continuation prompt" { Bash b13 = common::interrupt_continuation; }
-    14 "heredoc" { Bash b14 = common::heredoc; }
-    15 "bracketed paste of two lines" { Bash b15 = common::paste; }
-    16 "no trailing newline" { Bash b16 = common::no_newline; }
-    17 "background job" { Bash b17 = common::background; }
-    19 "Ctrl-Z" { Bash b19 = common::stop; }
-    20 "fg, Ctrl-C" { Bash b20 = common::foreground; }
-    21 "signal" { Bash b21 = common::signal; }
-    22 "not found" { Bash b22 = common::not_found; }
-    23 "subshell" { Bash b23 = common::subshell; }
-    24 "set -e" { Bash b24 = bash::errexit; }
-    25 "set -u" { Bash b25 = bash::nounset; }
-    26 "set -x" { Bash b26 = bash::xtrace; }
-    27 "promptvars off" { Bash b27 = bash::promptvars; }
-    28 "posix mode" { Bash b28 = bash::posix; }
-    29 "user's DEBUG trap" { Bash b29 = bash::debug_trap; }
-    30 "user's PROMPT_COMMAND" { Bash b30 = bash::prompt_command; }
-    31 "PROMPT_COMMAND array" { Bash b31 = bash::prompt_command_array; }
-    32 "PROMPT_COMMAND replaced" { Bash b32 = bash::prompt_command_replaced; }
-    33 "PS1 rebuilt each prompt" { Bash b33 = bash::prompt_rebuilt; }
-    61 "a hostile rc file" { Bash b61 = bash_user::hostile; }
-    62 "readonly variables" { Bash b62 = bash_user::readonly; }
-    63 "bash-preexec" { Bash b63 = bash_user::preexec; }
-    64 "starship" { Bash b64 = bash_user::starship; }
-    65 "direnv" { Bash b65 = bash_user::direnv; }
-    66 "prompt command interrupted" { Bash b66 = bash_user::interrupted; }
-    67 "PS1 edited live" { Bash b67 = bash::prompt_edited; }
-    69 "no process per prompt" { Bash b69 = common::no_forks; }
-    70 "inside bwrap" { Bash b70 = common::bwrap; }
-    71 "stderr elsewhere" { Bash b71 = bash::stderr_elsewhere; }
-    72 "nonce unset" { Bash b72 = common::no_nonce; }
-    35 "multi-line prompt, resized" { Bash b35 = screen::resize; }
-    39 "long line, edited" { Bash b39 = screen::long_line; }
-    68 "no traces" { Bash b68 = bash::no_traces; }
-    34 "PS1 with a newline in $( )" { Bash b34 = bash::prompt_substitution; }
-    36 "Ctrl-L, vi mode, Ctrl-R, Tab" { Bash b36 = bash::editing; }
-    37 "bind -x that prints" { Bash b37 = bash::bound_command; }
-    38 "Ctrl-X Ctrl-E" { Bash b38 = bash::edit_and_execute; }
-    40 "venv" { Bash b40 = common::venv; }
-    41 "exported PS1, dash, busybox" { Bash b41 = bash::exported_prompt; }
-    42 "nested shell" { Bash b42 = bash::nested; }
-    43 "nested through sh" { Bash b43 = bash::nested_through_sh; }
-    44 "bash --norc" { Bash b44 = bash::norc; }
-    45 "exec" { Bash b45 = bash::exec; }
-    46 "own pty" { Bash b46 = common::own_pty; }
-    47 "env -i, su -, sudo -i" { Bash b47 = common::stripped; }
-    48 "sudo -E" { Bash b48 = common::sudo; }
-    49 "foreign markers" { Bash b49 = common::foreign; }
-    50 "exec >file" { Bash b50 = common::redirected; }
-    51 "clear, reset, vim" { Bash b51 = common::screen_programs; }
-    52 "type-ahead" { Bash b52 = common::type_ahead; }
-    53 "history expansion" { Bash b53 = bash::history_expansion; }
-    59 "exit at the top" { Bash b59 = common::exit; }
+    1 "first prompt" {
+        Bash b01 = common::first_prompt;
+        Zsh z01 = common::first_prompt;
+    }
+    2 "simple command" {
+        Bash b02 = common::simple;
+        Zsh z02 = common::simple;
+    }
+    3 "failure" {
+        Bash b03 = common::failure;
+        Zsh z03 = common::failure;
+    }
+    4 "pipeline" {
+        Bash b04 = common::pipeline;
+        Zsh z04 = common::pipeline;
+    }
+    5 "pipefail" {
+        Bash b05 = common::pipefail;
+        Zsh z05 = common::pipefail;
+    }
+    6 "negation" {
+        Bash b06 = common::negation;
+        Zsh z06 = common::negation;
+    }
+    7 "empty Enter" {
+        Bash b07 = common::empty;
+        Zsh z07 = common::empty;
+    }
+    8 "spaces, a comment" {
+        Bash b08 = common::comment;
+        Zsh z08 = common::comment;
+    }
+    9 "Ctrl-C at the prompt" {
+        Bash b09 = common::interrupt_prompt;
+        Zsh z09 = common::interrupt_prompt;
+    }
+    10 "Ctrl-C running" {
+        Bash b10 = common::interrupt_running;
+        Zsh z10 = common::interrupt_running;
+    }
+    11 "syntax error" {
+        Bash b11 = common::syntax_error;
+        Zsh z11 = common::syntax_error;
+    }
+    12 "continuation prompt" {
+        Bash b12 = common::continuation;
+        Zsh z12 = common::continuation;
+    }
+    13 "Ctrl-C at a continuation prompt" {
+        Bash b13 = common::interrupt_continuation;
+        Zsh z13 = common::interrupt_continuation;
+    }
+    14 "heredoc" {
+        Bash b14 = common::heredoc;
+        Zsh z14 = common::heredoc;
+    }
+    15 "bracketed paste of two lines" {
+        Bash b15 = common::paste;
+        Zsh z15 = common::paste;
+    }
+    16 "no trailing newline" {
+        Bash b16 = common::no_newline;
+        Zsh z16 = common::no_newline;
+    }
+    17 "background job" {
+        Bash b17 = common::background;
+        Zsh z17 = common::background;
+    }
+    18 "job done while idle" {
+        Zsh z18 = zsh::idle_notice;
+    }
+    19 "Ctrl-Z" {
+        Bash b19 = common::stop;
+        Zsh z19 = common::stop;
+    }
+    20 "fg, Ctrl-C" {
+        Bash b20 = common::foreground;
+        Zsh z20 = common::foreground;
+    }
+    21 "signal" {
+        Bash b21 = common::signal;
+        Zsh z21 = common::signal;
+    }
+    22 "not found" {
+        Bash b22 = common::not_found;
+        Zsh z22 = common::not_found;
+    }
+    23 "subshell" {
+        Bash b23 = common::subshell;
+        Zsh z23 = common::subshell;
+    }
+    24 "set -e" {
+        Bash b24 = bash::errexit;
+        Zsh z24 = zsh::options;
+    }
+    25 "set -u" {
+        Bash b25 = bash::nounset;
+    }
+    26 "set -x" {
+        Bash b26 = bash::xtrace;
+    }
+    27 "promptvars off" {
+        Bash b27 = bash::promptvars;
+    }
+    28 "posix mode" {
+        Bash b28 = bash::posix;
+    }
+    29 "user's DEBUG trap" {
+        Bash b29 = bash::debug_trap;
+    }
+    30 "prompt commands see the status" {
+        Bash b30 = bash::prompt_command;
+        Zsh z30 = zsh::prompt_functions;
+    }
+    31 "PROMPT_COMMAND array" {
+        Bash b31 = bash::prompt_command_array;
+    }
+    32 "PROMPT_COMMAND replaced" {
+        Bash b32 = bash::prompt_command_replaced;
+    }
+    33 "PS1 rebuilt each prompt" {
+        Bash b33 = bash::prompt_rebuilt;
+        Zsh z33 = zsh::prompt_rebuilt;
+    }
+    34 "PS1 with a newline in $( )" {
+        Bash b34 = bash::prompt_substitution;
+    }
+    35 "multi-line prompt, resized" {
+        Bash b35 = screen::resize;
+        Zsh z35 = screen::resize;
+    }
+    36 "Ctrl-L, vi mode, Ctrl-R, Tab" {
+        Bash b36 = bash::editing;
+        Zsh z36 = zsh::editing;
+    }
+    37 "bind -x that prints" {
+        Bash b37 = bash::bound_command;
+    }
+    38 "Ctrl-X Ctrl-E" {
+        Bash b38 = bash::edit_and_execute;
+    }
+    39 "long line, edited" {
+        Bash b39 = screen::long_line;
+        Zsh z39 = screen::long_line;
+    }
+    40 "venv" {
+        Bash b40 = common::venv;
+        Zsh z40 = common::venv;
+    }
+    41 "exported PS1, dash, busybox" {
+        Bash b41 = bash::exported_prompt;
+        Zsh z41 = zsh::exported_prompt;
+    }
+    42 "nested shell" {
+        Bash b42 = bash::nested;
+        Zsh z42 = zsh::nested;
+    }
+    43 "nested through sh" {
+        Bash b43 = bash::nested_through_sh;
+    }
+    44 "bash --norc" {
+        Bash b44 = bash::norc;
+    }
+    45 "exec" {
+        Bash b45 = bash::exec;
+        Zsh z45 = zsh::exec;
+    }
+    46 "own pty" {
+        Bash b46 = common::own_pty;
+        Zsh z46 = common::own_pty;
+    }
+    47 "env -i, su -, sudo -i" {
+        Bash b47 = common::stripped;
+        Zsh z47 = common::stripped;
+    }
+    48 "sudo -E" {
+        Bash b48 = common::sudo;
+        Zsh z48 = common::sudo;
+    }
+    49 "foreign markers" {
+        Bash b49 = common::foreign;
+        Zsh z49 = common::foreign;
+    }
+    50 "exec >file" {
+        Bash b50 = common::redirected;
+        Zsh z50 = common::redirected;
+    }
+    51 "clear, reset, vim" {
+        Bash b51 = common::screen_programs;
+        Zsh z51 = common::screen_programs;
+    }
+    52 "type-ahead" {
+        Bash b52 = common::type_ahead;
+        Zsh z52 = common::type_ahead;
+    }
+    53 "history expansion" {
+        Bash b53 = bash::history_expansion;
+        Zsh z53 = zsh::history_expansion;
+    }
+    54 "RPROMPT" {
+        Zsh z54 = zsh::right_prompt;
+    }
+    55 "powerlevel10k" {
+        Zsh z55 = zsh::powerlevel;
+    }
+    56 "prompt_percent, ignore_eof, EOL mark" {
+        Zsh z56 = zsh::percent_off;
+    }
+    57 "the user's files, HISTFILE, names" {
+        Zsh z57 = zsh::same_files;
+    }
+    59 "exit at the top" {
+        Bash b59 = common::exit;
+        Zsh z59 = common::exit;
+    }
+    61 "a hostile rc file" {
+        Bash b61 = bash_user::hostile;
+    }
+    62 "readonly variables" {
+        Bash b62 = bash_user::readonly;
+    }
+    63 "bash-preexec" {
+        Bash b63 = bash_user::preexec;
+    }
+    64 "starship" {
+        Bash b64 = bash_user::starship;
+    }
+    65 "direnv" {
+        Bash b65 = bash_user::direnv;
+    }
+    66 "prompt command interrupted" {
+        Bash b66 = bash_user::interrupted;
+    }
+    67 "PS1 edited live" {
+        Bash b67 = bash::prompt_edited;
+    }
+    68 "no traces" {
+        Bash b68 = bash::no_traces;
+    }
+    69 "no process per prompt" {
+        Bash b69 = common::no_forks;
+        Zsh z69 = common::no_forks;
+    }
+    70 "inside bwrap" {
+        Bash b70 = common::bwrap;
+        Zsh z70 = common::bwrap;
+    }
+    71 "stderr elsewhere" {
+        Bash b71 = bash::stderr_elsewhere;
+    }
+    72 "nonce unset" {
+        Bash b72 = common::no_nonce;
+        Zsh z72 = common::no_nonce;
+    }
 }
 
 /// Runs every behaviour and prints the table.

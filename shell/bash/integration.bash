@@ -25,7 +25,7 @@
 # PIPESTATUS and $_ that it would have seen, and wraps the prompt strings. Does nothing when one of those calls it.
 __paneglass_prompt() {
     __paneglass_s=("$_" "$?" "${PIPESTATUS[@]}")
-    if [[ ${FUNCNAME[*]:1} != *__paneglass_prompt* ]]; then
+    if [[ ${#FUNCNAME[@]} == 1 || ${FUNCNAME[*]:1} != *__paneglass_prompt* ]]; then
         __paneglass_end
         for __paneglass_p in "${__paneglass_now[@]}"; do
             # The offset is arithmetic that sets PIPESTATUS and comes to 0.
@@ -46,35 +46,48 @@ __paneglass_status() {
 
 # Before the user's prompt commands: prints D, and sets __paneglass_now to those commands and __paneglass_q for PIPESTATUS.
 __paneglass_end() {
-    \builtin local - s="${__paneglass_s[1]}" n="${__paneglass_count@P}" p='' i z=0
-    \builtin set +aeuxT
-    __paneglass_q=0 __paneglass_own=
-    for ((i = ${#__paneglass_s[@]} - 1; i > 1; i--)); do
-        __paneglass_q="PIPESTATUS[$((i - 2))]=${__paneglass_s[i]},$__paneglass_q"
-        p=${__paneglass_s[i]}${p:+,$p}
-        ((z)) || z=${__paneglass_s[i]}
-    done
+    case $- in
+        *[aeuxT]*)
+            \builtin local -
+            \builtin set +aeuxT
+            ;;
+    esac
+    \builtin local s="${__paneglass_s[1]}" n="${__paneglass_count@P}" p="${__paneglass_s[2]-}"
+    __paneglass_q=0
+    if ((${#__paneglass_s[@]} > 3)); then
+        \builtin local i z=0
+        p=
+        for ((i = ${#__paneglass_s[@]} - 1; i > 1; i--)); do
+            __paneglass_q="PIPESTATUS[$((i - 2))]=${__paneglass_s[i]},$__paneglass_q"
+            p=${__paneglass_s[i]}${p:+,$p}
+            ((z)) || z=${__paneglass_s[i]}
+        done
+    fi
     # Stages that do not fit the status are those of an earlier pipeline.
-    [[ $p && (${p##*,} == "$s" || -o pipefail && $z == "$s") ]] && p=";p=$p" || p=
-    if [[ -e $__PANEGLASS_TTY && -e /dev/fd/62 ]]; then
-        [[ $__PANEGLASS_TTY -ef /dev/fd/62 || /dev/tty -ef /dev/fd/62 ]] && __paneglass_own=1
-    elif [[ -t 62 ]]; then
-        __paneglass_own=1
+    [[ ! $p || ${p##*,} != "$s" && (! -o pipefail || ${z-} != "$s") ]] || s+=";p=$p"
+    if [[ $__PANEGLASS_TTY -ef /dev/fd/62 || /dev/tty -ef /dev/fd/62 ]] ||
+        [[ -t 62 && (! -e $__PANEGLASS_TTY || ! -e /dev/fd/62) ]]; then
+        [[ $__paneglass_own ]] || __paneglass_own=1 __paneglass_ps0=- __paneglass_ps1='' __paneglass_ps2=-
+    elif [[ $__paneglass_own ]]; then
+        __paneglass_own='' __paneglass_ps0=- __paneglass_ps1='' __paneglass_ps2=-
     fi
-    __paneglass_enter
+    if [[ ${PROMPT_COMMAND-} != "$__paneglass_hook" || ${#PROMPT_COMMAND[@]} != 1 || ${__paneglass_user+x} ]]; then
+        __paneglass_enter
+    fi
     # The command number tells a command from an empty line and from Ctrl-C; a syntax error (2) does not count for bash.
-    if [[ $__paneglass_own && $__paneglass_n && $s ]] &&
-        [[ $n != "$__paneglass_n" || $s == 2 || $s != "$__paneglass_last" && $s != 130 ]]; then
-        \builtin printf '\e]133;D;%s\a' "$s$p;$__paneglass_id" >&62
+    p=${__paneglass_s[1]}
+    if [[ $n != "$__paneglass_n" || $p == 2 || $p != "$__paneglass_last" && $p != 130 ]] &&
+        [[ $__paneglass_own && $__paneglass_n && $s ]]; then
+        \builtin printf '\e]133;D;%s\a' "$s;$__paneglass_id" >&62
     fi
-    __paneglass_n=$n __paneglass_last=${__paneglass_s[1]}
+    __paneglass_n=$n __paneglass_last=$p
 }
 
 # Takes in what has become of PROMPT_COMMAND since the last prompt, then makes it look to the user's prompt commands as
 # if they were in it, since some rewrite it. Empties the caller's s when the command's status is not to be known.
 __paneglass_enter() {
     \builtin local IFS=$'\n' all="${PROMPT_COMMAND[*]-}" e="${PROMPT_COMMAND-}"
-    __paneglass_now=("${__paneglass_user[@]}") __paneglass_late=
+    __paneglass_now=("${__paneglass_user[@]}")
     if [[ ${PROMPT_COMMAND@a} == *r* ]]; then
         \builtin return 0
     elif [[ $all == "$__paneglass_view" ]]; then
@@ -82,7 +95,7 @@ __paneglass_enter() {
         __paneglass_now=()
     elif [[ $all != *"$__paneglass_hook"* ]]; then
         # Called from another's prompt command, which has replaced PROMPT_COMMAND and may set PS1 when this returns.
-        __paneglass_late=1
+        __paneglass_late=1 __paneglass_ps1=''
         __paneglass_take
     elif [[ $all != "$__paneglass_hook" ]]; then
         if [[ $e == ?*"$__paneglass_hook"* ]]; then
@@ -142,6 +155,10 @@ __paneglass_take() {
 
 # After the user's prompt commands: PROMPT_COMMAND is the hook again, and the prompt strings get their markers.
 __paneglass_begin() {
+    if [[ ${PS1-} == "$__paneglass_ps1" && $PWD == "$__paneglass_pwd" && $__paneglass_own && ! $__paneglass_view ]] &&
+        [[ ${PS0-} == "$__paneglass_ps0" && ${PS2-} == "$__paneglass_ps2" ]]; then
+        \builtin return 0
+    fi
     \builtin local - IFS=$'\n' a b
     \builtin set +aeuxT
     if [[ $__paneglass_view ]]; then
@@ -149,17 +166,21 @@ __paneglass_begin() {
         __paneglass_view=
         __paneglass_take
     fi
-    if [[ $PWD != "$__paneglass_pwd" ]]; then
-        __paneglass_chdir
-    fi
+    [[ $PWD == "$__paneglass_pwd" ]] || __paneglass_chdir
     a="A;$__paneglass_id;$__paneglass_at$__paneglass_cwd" b="B;$__paneglass_id"
     if [[ $__paneglass_own && $__paneglass_late ]]; then
         \builtin printf '\e]133;%s\a' "$a" "$b" >&62
     fi
-    b="\\[\\e]133;$b\\a\\]"
-    __paneglass_dress PS0 '' "\\e]133;C;$__paneglass_id\\a"
-    __paneglass_dress PS1 "\\[\\e]133;$a\\a\\]" "$b"
-    __paneglass_dress PS2 "\\[\\e]133;P;$__paneglass_id;k=s\\a\\]" "$b"
+    a="\\[\\e]133;$a\\a\\]" b="\\[\\e]133;$b\\a\\]"
+    if [[ $__paneglass_own && $PS1 == "$__paneglass_ps1" && $PS1 && ${PS1@a} != *r* ]]; then
+        # Only the directory is new: a quicker way than __paneglass_dress.
+        PS1=$a${PS1:${#__paneglass_a}}
+    else
+        __paneglass_dress PS1 "$a" "$b"
+    fi
+    [[ $PS0 == "$__paneglass_ps0" ]] || __paneglass_dress PS0 '' "\\e]133;C;$__paneglass_id\\a"
+    [[ $PS2 == "$__paneglass_ps2" ]] || __paneglass_dress PS2 "\\[\\e]133;P;$__paneglass_id;k=s\\a\\]" "$b"
+    __paneglass_ps0=$PS0 __paneglass_ps1=$PS1 __paneglass_ps2=$PS2 __paneglass_a=$a __paneglass_late=
 }
 
 # VARIABLE PREFIX SUFFIX: sets them round the prompt string, in place of markers of any shell; takes all off when stderr is
@@ -170,7 +191,7 @@ __paneglass_dress() {
     if [[ $__paneglass_own && $v == "$2"*"$3" || ${v@a} == *r* ]]; then
         \builtin return 0
     fi
-    while [[ $v == *'\e]133;'[ABCP]';n='*'\a'* ]]; do
+    while [[ $v == *'\e]133;'* && $v == *'\e]133;'[ABCP]';n='*'\a'* ]]; do
         p=${v%%'\e]133;'[ABCP]';n='*} r=${v#"${v%%'\e]133;'[ABCP]';n='*}"}
         r=${r#*'\a'}
         v=${p%'\['}${r#'\]'}
@@ -197,13 +218,14 @@ __paneglass_chdir() {
 
 # Sets __paneglass_x to the hex of $1, a byte at a time: LC_ALL=C is the caller's.
 __paneglass_encode() {
-    \builtin local -a a
-    \builtin local i
-    for ((i = 0; i < ${#1}; i++)); do
-        a[i]="'${1:i:1}"
+    \builtin local a i
+    a=()
+    # Four at a time, since each round costs; what is past the end becomes zeros, and is cut off.
+    for ((i = 0; i < ${#1}; i += 4)); do
+        a+=("'${1:i:1}" "'${1:i+1:1}" "'${1:i+2:1}" "'${1:i+3:1}")
     done
-    __paneglass_x=
-    ((i == 0)) || \builtin printf -v __paneglass_x %02x "${a[@]}"
+    \builtin printf -v __paneglass_x %02x "${a[@]}"
+    __paneglass_x=${__paneglass_x:0:2 * ${#1}}
 }
 
 # Once per shell, with stderr on 62: whether this is the session's terminal; hello.
@@ -241,7 +263,9 @@ __paneglass_start() {
         fi
         __paneglass_at+=${__paneglass_at:+;}${f%%=*}=$t
     done
-    __paneglass_count='\#' __paneglass_n=${__paneglass_n-} __paneglass_view='' __paneglass_seen='' __paneglass_pwd=''
+    __paneglass_count='\#' __paneglass_n=${__paneglass_n-} __paneglass_view='' __paneglass_seen=''
+    __paneglass_pwd='' __paneglass_late='' __paneglass_ps0=- __paneglass_ps1='' __paneglass_ps2=-
+    __paneglass_own=1 __paneglass_now=()
     \builtin export __PANEGLASS_NONCE __PANEGLASS_TTY __PANEGLASS_BASH
     \builtin printf '\e]133;P;k=h;%s;sh=bash;v=%s\a' "$__paneglass_id" "${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}" >&62
 }

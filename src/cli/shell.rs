@@ -37,6 +37,7 @@ pub fn run(args: lexopt::Parser) -> ExitCode {
     let done = match parse(args) {
         Ok(Job::Help) => print(HELP),
         Ok(Job::Print(Shell::Bash)) => print(files::bash()),
+        Ok(Job::Print(Shell::Zsh)) => print(files::zsh()),
         Ok(Job::Write(dir)) => match files::write(&dir) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),

@@ -22,14 +22,20 @@ pub const NONCE: &str = "__PANEGLASS_NONCE";
 const FILES: &[(&str, &str)] = &[
     (BASH_RC, include_str!("../../shell/bash/rc")),
     (BASH, include_str!("../../shell/bash/integration.bash")),
+    (ZSH_ENV, include_str!("../../shell/zsh/zshenv")),
+    (ZSH, include_str!("../../shell/zsh/integration.zsh")),
 ];
 const BASH_RC: &str = "bash/rc";
 const BASH: &str = "bash/integration.bash";
+const ZSH_DIR: &str = "zsh";
+const ZSH_ENV: &str = "zsh/.zshenv";
+const ZSH: &str = "zsh/integration.zsh";
 
 /// A shell that the integration knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shell {
     Bash,
+    Zsh,
 }
 
 impl Shell {
@@ -37,6 +43,7 @@ impl Shell {
     pub fn named(program: &str) -> Option<Shell> {
         match program.rsplit('/').next()?.trim_start_matches('-') {
             "bash" => Some(Shell::Bash),
+            "zsh" => Some(Shell::Zsh),
             _ => None,
         }
     }
@@ -45,6 +52,11 @@ impl Shell {
 /// The script that integrates a running bash which sources it.
 pub fn bash() -> &'static str {
     text(BASH)
+}
+
+/// The script that integrates a running zsh which sources it.
+pub fn zsh() -> &'static str {
+    text(ZSH)
 }
 
 fn text(name: &str) -> &'static str {
@@ -63,21 +75,27 @@ pub struct Launch {
 
 /// How to start `shell` with the files that [`write`] put under `dir`. `nonce` is the session's: letters, digits, `.`,
 /// `_` and `-`; with anything else the shell starts plain. The shell reads what a login shell reads.
+///
+/// A zsh whose environment has a ZDOTDIR of the user's own must get that as `__PANEGLASS_ZDOTDIR` as well: it is put back
+/// before the user's files are read.
 pub fn launch(shell: Shell, dir: &Path, nonce: &str) -> Launch {
     let path = |name: &str| dir.join(name).to_string_lossy().into_owned();
+    let mut env = vec![(NONCE.into(), nonce.into())];
     let argv = match shell {
         Shell::Bash => vec!["bash".into(), "--rcfile".into(), path(BASH_RC)],
+        Shell::Zsh => {
+            env.push(("ZDOTDIR".into(), path(ZSH_DIR)));
+            vec!["zsh".into(), "-l".into()]
+        }
     };
-    Launch {
-        argv,
-        env: vec![(NONCE.into(), nonce.into())],
-    }
+    Launch { argv, env }
 }
 
 /// The written files that a running shell can source to become integrated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
     pub bash: PathBuf,
+    pub zsh: PathBuf,
 }
 
 /// Writes the files under `dir`, directories 0700 and files 0600. A file that is there with the right text stays
@@ -100,6 +118,7 @@ pub fn write(dir: &Path) -> Result<Paths, Error> {
     }
     Ok(Paths {
         bash: dir.join(BASH),
+        zsh: dir.join(ZSH),
     })
 }
 

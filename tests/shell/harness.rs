@@ -28,6 +28,7 @@ impl Home {
         let home = Home { dir };
         home.write(".bash_profile", ". ~/.bashrc\n");
         home.rc(Shell::Bash, "");
+        home.rc(Shell::Zsh, "");
         home
     }
 
@@ -41,6 +42,7 @@ impl Home {
     fn rc(&self, shell: Shell, text: &str) {
         match shell {
             Shell::Bash => self.write(".bashrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
+            Shell::Zsh => self.write(".zshrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
         }
     }
 
@@ -162,6 +164,9 @@ pub fn short(items: &[Item], pids: &[String]) -> String {
         match item {
             Item::Text(text) if output => words.push(format!("{:?}", plain(text))),
             Item::Text(_) => {}
+            Item::Mark(mark) if mark.keys.get("k").is_some_and(|kind| kind == "e") => {
+                output = false
+            }
             Item::Mark(mark) => {
                 output = mark.letter == 'C';
                 words.push(mark.short(pids));
@@ -192,30 +197,57 @@ impl Mark {
     }
 }
 
-/// Text as a person sees it on a terminal that only knows new lines: escape sequences and carriage returns taken out.
+/// Text as a person sees it on a terminal of 80 columns that knows new lines, carriage returns, backspaces and erasing to
+/// the end, and takes all other control sequences for nothing.
 pub fn plain(bytes: &[u8]) -> String {
-    let mut plain = Vec::new();
-    let mut rest = bytes;
-    while let Some((&first, after)) = rest.split_first() {
-        rest = after;
-        match (first, after.first()) {
-            (0x1b, Some(b'[')) => {
-                let end = after[1..]
-                    .iter()
-                    .position(|byte| (0x40..0x7f).contains(byte));
-                rest = &after[end.map_or(after.len(), |end| end + 2)..];
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = vec![Vec::new()];
+    let mut column = 0;
+    let mut rest = text.chars();
+    while let Some(char) = rest.next() {
+        let line = lines.last_mut().expect("there is always one");
+        match char {
+            '\x1b' => match rest.next() {
+                Some('[') => {
+                    let end = rest.find(|char| ('@'..='~').contains(char));
+                    if matches!(end, Some('K' | 'J')) {
+                        line.truncate(column);
+                    }
+                }
+                Some(']') => drop(rest.find(|&char| char == '\x07')),
+                Some('(') => drop(rest.next()),
+                _ => {}
+            },
+            '\n' => {
+                lines.push(Vec::new());
+                column = 0;
             }
-            (0x1b, Some(b']')) => {
-                let end = after.iter().position(|&byte| byte == 7);
-                rest = &after[end.map_or(after.len(), |end| end + 1)..];
+            '\r' => column = 0,
+            '\x08' => column = column.saturating_sub(1),
+            char if char < ' ' => {}
+            char => {
+                if column == 80 {
+                    lines.push(Vec::new());
+                    column = 0;
+                }
+                let line = lines.last_mut().expect("there is always one");
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = char;
+                column += 1;
             }
-            (0x1b, Some(b'(')) => rest = after.get(2..).unwrap_or_default(),
-            (0x1b, Some(_)) => rest = &after[1..],
-            (b'\r' | 7, _) => {}
-            _ => plain.push(first),
         }
     }
-    String::from_utf8_lossy(&plain).into_owned()
+    let last = lines.len() - 1;
+    let lines = lines.into_iter().map(String::from_iter).enumerate();
+    // Zsh fills a line with blanks before its prompt.
+    let lines = lines.map(|(at, line)| {
+        if at == last {
+            line
+        } else {
+            line.trim_end().into()
+        }
+    });
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 /// A running shell.
@@ -414,9 +446,4 @@ impl Session {
             _ => String::new(),
         }
     }
-}
-
-/// Whether `path` has anything of ours in it.
-pub fn has_escape(path: &Path) -> bool {
-    std::fs::read(path).unwrap().contains(&0x1b)
 }

@@ -97,6 +97,7 @@ impl Pair {
     fn start(shell: Shell, rc: &str, size: (u16, u16)) -> Pair {
         let plain: Vec<String> = match shell {
             Shell::Bash => ["bash", "-l"].map(String::from).to_vec(),
+            Shell::Zsh => ["zsh", "-l"].map(String::from).to_vec(),
         };
         let home = Home::with_rc(shell, rc);
         let plain = Tmux::start(&plain, &home.env(), home, size);
@@ -142,9 +143,8 @@ pub fn resize(shell: Shell) {
     }
     let rule = "-".repeat(70);
     let rc = match shell {
-        Shell::Bash => format!(
-            r#"PS1='\[\e[32m\]{rule}\[\e[0m\]\n\[\e[1m\]\w\[\e[0m\] $ '; PROMPT_DIRTRIM=1; PWD=/; cd /"#
-        ),
+        Shell::Bash => format!(r"PS1='\[\e[32m\]{rule}\[\e[0m\]\n\[\e[1m\]\w\[\e[0m\] $ '; cd /"),
+        Shell::Zsh => format!("PS1=$'%F{{2}}{rule}%f\\n%B%~%b $ '; cd /"),
     };
     let pair = Pair::start(shell, &rc, (80, 24));
     pair.agree("$");

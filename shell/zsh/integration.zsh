@@ -1,0 +1,234 @@
+# paneglass shell integration for zsh 5.3 and newer.
+#
+# Marks where prompts, command lines and output begin and end (OSC 133), so that paneglass can tell what each command
+# printed and how it ended. Nothing is printed unless this shell's terminal is the session's own and __PANEGLASS_NONCE
+# holds the session's nonce. No process is started per prompt, nothing is typed, no history is touched.
+#
+#   hello  P;k=h;n=;pid=;sh=zsh;v=5.9        once per shell start
+#   A, B   A;n=;pid=;host=;user=;cwd=        round PS1, and P;n=;pid=;k=s with B round PS2
+#   C      C;n=;pid=                         from preexec
+#   end    P;n=;pid=;k=e                     in PROMPT_EOL_MARK: here the output ends. What follows, up to D, is the filler
+#                                            with which zsh makes the prompt begin on a line of its own
+#   D      D;STATUS;p=1,0,3;n=;pid=          from precmd
+#
+# Names: __PANEGLASS_* are exported, __paneglass_* are not. Why lines are as they are:
+# - The functions run under the options that are in force below, whatever the user's are, since zsh remembers those of
+#   `emulate -c` with each function that it defines: no tracing, no errexit, text taken by bytes.
+# - Markers go to $TTY, where zsh prompts whatever its descriptors are.
+# - While a command runs the prompt strings are the user's own: what he prints or exports of them is clean.
+
+if [[ -z ${__paneglass_reading-} ]]; then
+    __paneglass_reading=${${(%):-%x}:A}
+    'builtin' 'emulate' zsh -o no_aliases -o no_xtrace -o no_err_exit -o no_err_return -o no_multibyte -o extended_glob \
+        -c '\builtin source "$__paneglass_reading"'
+    'builtin' 'unset' __paneglass_reading __paneglass_nested
+    'builtin' 'return' 0
+fi
+
+[[ -o interactive && -n $__PANEGLASS_NONCE && $__PANEGLASS_NONCE != *[^A-Za-z0-9._-]* ]] || return 0
+
+__paneglass_print() {
+    print -rn -- $'\e]133;'$1$'\a' >|$TTY
+}
+
+# First of the precmd functions: D, before the others print anything.
+__paneglass_end() {
+    local s=$? p=${(j:,:)pipestatus} z
+    # Called from a widget, as some themes do: no command has ended.
+    if zle; then
+        return 0
+    fi
+    __paneglass_unnest
+    # Stages that do not fit the status are those of an earlier pipeline. The right-most failure is pipefail's.
+    z=${${p//,0/}##*,}
+    [[ -n $__paneglass_ran && ( ${p##*,} == $s || $z == $s ) ]] || p=
+    # A line that ran no command has a status only as a syntax error. Ctrl-C (130) enters none.
+    if [[ -n $__paneglass_ran || -n $__paneglass_entered && $s != 0 && $s != 130 ]]; then
+        __paneglass_print "D;$s${p:+;p=$p};$__paneglass_id"
+    fi
+    __paneglass_ran= __paneglass_entered=
+}
+
+# Last of them: the prompt strings are as they will be shown, and get their markers.
+__paneglass_begin() {
+    [[ $PWD == $__paneglass_pwd ]] || __paneglass_chdir
+    __paneglass_a="A;$__paneglass_id;$__paneglass_at$__paneglass_cwd" __paneglass_shown=
+    __paneglass_hooks
+    if (( __paneglass_lost > 1 )) || [[ ! -o prompt_percent ]]; then
+        # A theme sets PS1 after this, or %{ %} would be shown: A now, and B when the line editor starts.
+        __paneglass_print $__paneglass_a
+        __paneglass_shown=1
+    else
+        __paneglass_dress PS1 $__paneglass_a
+        __paneglass_dress PS2 "P;$__paneglass_id;k=s"
+    fi
+    # Used before precmd, and with prompt_percent on: by the next command.
+    if [[ ${PROMPT_EOL_MARK-} != $__paneglass_mark* ]]; then
+        PROMPT_EOL_MARK=$__paneglass_mark${PROMPT_EOL_MARK-%B%S%#%s%b}
+    fi
+}
+
+# The line editor starts: B, and A as well, when PS1 was set by somebody after __paneglass_begin.
+__paneglass_line() {
+    if [[ -n $__paneglass_in_line ]]; then
+        return 0
+    fi
+    local __paneglass_in_line=1
+    if [[ $CONTEXT == start && $PS1 != *$__paneglass_b* ]]; then
+        if [[ -z $__paneglass_shown ]]; then
+            (( __paneglass_lost += 1 ))
+            __paneglass_print $__paneglass_a
+        fi
+        __paneglass_print "B;$__paneglass_id"
+        # Perhaps the precmd functions were dropped.
+        __paneglass_unnest
+        __paneglass_hooks
+    fi
+    if (( ${+widgets[__paneglass_line_user]} )); then
+        zle __paneglass_line_user -- "$@"
+    fi
+}
+
+# A command line is about to run: the user's own prompt strings, and C.
+__paneglass_exec() {
+    local words=("${(z)1}")
+    __paneglass_undress PS1
+    __paneglass_undress PS2
+    __paneglass_ran=1 __paneglass_entered= __paneglass_shown=
+    # A zsh that is started by name reads its files through ours. For nothing else: installers write to $ZDOTDIR.
+    while [[ $words[1] == (exec|command|nocorrect|noglob) ]]; do
+        shift words
+    done
+    if [[ ${words[1]:t} == zsh && $1 != *ZDOTDIR* ]]; then
+        __paneglass_zdotdir=(${(t)ZDOTDIR} $ZDOTDIR)
+        if [[ $__paneglass_zdotdir[1] == *export* ]]; then
+            export __PANEGLASS_ZDOTDIR=$ZDOTDIR
+        fi
+        export ZDOTDIR=$__paneglass_home __PANEGLASS_NESTED=1
+    fi
+    __paneglass_print "C;$__paneglass_id"
+}
+
+__paneglass_unnest() {
+    if (( ${+__PANEGLASS_NESTED} )); then
+        unset ZDOTDIR __PANEGLASS_ZDOTDIR __PANEGLASS_NESTED
+        if (( $#__paneglass_zdotdir )); then
+            typeset -g ZDOTDIR="$__paneglass_zdotdir[2]"
+            [[ $__paneglass_zdotdir[1] != *export* ]] || export ZDOTDIR
+        fi
+    fi
+}
+
+# A line was entered, which may yet be no command.
+__paneglass_enter() {
+    [[ $1 != *[^[:space:]]* ]] || __paneglass_entered=1
+    return 0
+}
+
+# Puts the hooks in their places: D before the other precmd functions, the prompt strings after them, C last.
+__paneglass_hooks() {
+    if [[ $precmd_functions[1] != __paneglass_end || $precmd_functions[-1] != __paneglass_begin ]]; then
+        precmd_functions=(__paneglass_end ${precmd_functions:#__paneglass_(end|begin)} __paneglass_begin)
+    fi
+    if [[ $preexec_functions[-1] != __paneglass_exec ]]; then
+        preexec_functions=(${preexec_functions:#__paneglass_exec} __paneglass_exec)
+    fi
+    if [[ -z ${(M)zshaddhistory_functions:#__paneglass_enter} ]]; then
+        zshaddhistory_functions+=(__paneglass_enter)
+    fi
+    if [[ ${widgets[zle-line-init]-} != user:__paneglass_line ]]; then
+        if (( ${+widgets[zle-line-init]} )); then
+            zle -A zle-line-init __paneglass_line_user
+        fi
+        zle -N zle-line-init __paneglass_line
+    fi
+}
+
+# NAME MARKER: sets the marker and B round a prompt string, in place of those of any shell.
+__paneglass_dress() {
+    local start=$'%{\e]133;'$2$'\a%}' v=${(P)1-} t
+    if [[ $v == $start*$__paneglass_b || ${(Pt)1} == *readonly* ]]; then
+        return 0
+    fi
+    v=${v//$~__paneglass_any/}
+    typeset -g __paneglass_clean_$1=$v
+    # An odd percent sign at the end would take the marker's brace with it.
+    t=${v##*[^%]}
+    (( $#t % 2 == 0 )) || v+=%
+    typeset -g $1=$start$v$__paneglass_b
+    typeset -g __paneglass_$1=${(P)1}
+}
+
+__paneglass_undress() {
+    local v=${(P)1-}
+    if [[ ${(Pt)1} == *readonly* || $v != *$__paneglass_b* ]]; then
+        return 0
+    fi
+    if [[ $v == ${(P)${:-__paneglass_$1}} ]]; then
+        v=${(P)${:-__paneglass_clean_$1}}
+    else
+        v=${v//$~__paneglass_any/}
+    fi
+    typeset -g $1=$v
+}
+
+# Sets __paneglass_cwd to the marker's key. Only what the new path does not share with the old one is encoded anew.
+__paneglass_chdir() {
+    local o=$__paneglass_pwd
+    while [[ $PWD != $o* ]]; do
+        o=${o%/*}
+    done
+    __paneglass_hex=${__paneglass_hex[1,2*$#o]}
+    __paneglass_encode ${PWD[$#o+1,-1]}
+    __paneglass_hex+=$__paneglass_x __paneglass_pwd=$PWD __paneglass_cwd=";cwd=~$__paneglass_hex"
+    # A reader stores an OSC up to 4 KiB.
+    (( $#__paneglass_hex < 3000 )) || __paneglass_cwd=
+}
+
+# Sets __paneglass_x to the hex of the bytes of $1.
+__paneglass_encode() {
+    __paneglass_x=
+    [[ -z $1 ]] || printf -v __paneglass_x %02x "${(@)${(s::)1}/#/'}"
+}
+
+# Once per shell: whether this is the session's terminal; hello.
+() {
+    local stat t at
+    # Field 7 of stat, after a name that may hold spaces and parentheses: the controlling terminal (proc(5)).
+    { read -r stat </proc/self/stat } 2>/dev/null
+    stat=${${=stat##*\) }[5]}
+    t=/dev/pts/$(( (stat & 255) | (stat >> 12 & ~255) ))
+    if [[ -z ${__paneglass_nested-} ]]; then
+        # Sourced, or a session's first: whatever environment this came from, the terminal is the session's from here on.
+        __PANEGLASS_TTY=$TTY
+    elif [[ ! $TTY -ef ${__PANEGLASS_TTY-} ]]; then
+        # Another terminal, unless this is a sandbox with a /dev of its own, where the number is all that is left.
+        [[ ! -e $__PANEGLASS_TTY && $t == $__PANEGLASS_TTY ]] || return 0
+    fi
+    if [[ ! -w $TTY || ${(t)PS1} == *readonly* ]]; then
+        return 0
+    fi
+    typeset -g __paneglass_id="n=$__PANEGLASS_NONCE;pid=$$" __paneglass_at= __paneglass_home=${__paneglass_reading:h}
+    for t in host=${(%):-%M} user=${(%):-%n}; do
+        at=${t#*=}
+        if [[ $at == *[^A-Za-z0-9._-]* ]]; then
+            __paneglass_encode $at
+            at="~$__paneglass_x"
+        fi
+        __paneglass_at+=${__paneglass_at:+;}${t%%=*}=$at
+    done
+    typeset -g __paneglass_b=$'%{\e]133;B;'$__paneglass_id$'\a%}' __paneglass_mark=$'%{\e]133;P;'$__paneglass_id$';k=e\a%}'
+    typeset -g __paneglass_any=$'%{\e]133;[ABP];n=[^%]#\a%}' __paneglass_pwd= __paneglass_hex= __paneglass_shown= __paneglass_in_line=
+    typeset -g __paneglass_ran=${__paneglass_ran-} __paneglass_entered= __paneglass_clean_PS1= __paneglass_clean_PS2=
+    typeset -gi __paneglass_lost=0
+    typeset -ga __paneglass_zdotdir=()
+    typeset -gx __PANEGLASS_NONCE __PANEGLASS_TTY
+    # A bash that is started from here finds its way in; shell/bash/integration.bash knows these.
+    t=${__paneglass_home:h}/bash/integration.bash
+    if [[ -r $t && -z ${PROMPT_COMMAND-} ]]; then
+        typeset -gx __PANEGLASS_BASH="__paneglass_nested=1; [[ ! -r ${(qq)t} ]] || \\builtin . ${(qq)t}"
+        typeset -gx PROMPT_COMMAND=$'{\n"${__paneglass_run-builtin}" eval "${__PANEGLASS_BASH-}"\n} 62>&2 2>/dev/null'
+    fi
+    __paneglass_print "P;k=h;$__paneglass_id;sh=zsh;v=${(M)ZSH_VERSION##[0-9]##.[0-9]##}"
+    __paneglass_hooks
+}
