@@ -1,4 +1,6 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
+mod cli;
 mod protocol;
+mod readme;
 mod util;

@@ -1,6 +1,7 @@
 //! What the black-box tests share.
 
 pub mod client;
+pub mod dir;
 pub mod skip;
 
 /// The binary under test: PANEGLASS_BIN when a packager sets it, else the one cargo built.
