@@ -15,7 +15,7 @@ const SOCKET: &str = "paneglass";
 pub const VARIABLES: &[(&str, &str)] = &[
     (
         "PANEGLASS_HOME",
-        "state directory (default $XDG_STATE_HOME/paneglass, else ~/.local/state/paneglass)",
+        "state directory (default ~/.local/state/paneglass; XDG_STATE_HOME counts)",
     ),
     (
         "PANEGLASS_SOCKET",

@@ -1,9 +1,11 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
 mod bad_input;
+mod cli;
 mod people;
 mod protocol;
 mod questions;
+mod readme;
 mod restart;
 mod run;
 mod sessions;

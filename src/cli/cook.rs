@@ -9,6 +9,26 @@ use std::process::ExitCode;
 
 use crate::term::{Event, Options, Output, Terminal, width};
 
+const HELP: &str = "\
+Turns a recording of a terminal into plain lines, as the terminal showed them.
+
+Usage:
+  paneglass cook [OPTIONS] [FILE]
+
+Reads standard input without FILE or when it is -.
+
+Options:
+      --cols N         columns of the terminal that was recorded (default 80)
+      --rows N         its rows (default 24)
+      --screen         print the screen as it is at the end, not the lines
+      --tmux VERSION   measure characters as this tmux does, such as 3.3a
+  -h, --help           this text
+
+Examples:
+  script -qc 'make -j4' recording; paneglass cook recording
+  paneglass cook --cols 120 ~/.local/state/paneglass/sessions/t1/raw.log
+";
+
 /// Read at a time. Large enough that system calls cost nothing, small enough to stay in the cache.
 const CHUNK: usize = 128 << 10;
 
@@ -37,11 +57,9 @@ struct Resize {
 /// Runs the command.
 pub fn run(parser: lexopt::Parser) -> ExitCode {
     let arguments = match parse(parser) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            eprintln!("paneglass cook: {error}");
-            return ExitCode::from(2);
-        }
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => return super::print(HELP),
+        Err(error) => return super::wrong("paneglass cook", error),
     };
     match cook(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -57,7 +75,8 @@ pub fn run(parser: lexopt::Parser) -> ExitCode {
     }
 }
 
-fn parse(mut parser: lexopt::Parser) -> Result<Arguments, lexopt::Error> {
+/// None when help is asked for.
+fn parse(mut parser: lexopt::Parser) -> Result<Option<Arguments>, lexopt::Error> {
     use lexopt::prelude::*;
     let mut arguments = Arguments {
         file: None,
@@ -69,6 +88,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Arguments, lexopt::Error> {
     };
     while let Some(argument) = parser.next()? {
         match argument {
+            Short('h') | Long("help") => return Ok(None),
             Long("cols") => arguments.cols = size(parser.value()?)?,
             Long("rows") => arguments.rows = size(parser.value()?)?,
             Long("screen") => arguments.screen = true,
@@ -81,7 +101,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Arguments, lexopt::Error> {
     arguments.resizes.sort_by_key(|resize| resize.offset);
     // As everywhere, `-` is standard input.
     arguments.file = arguments.file.filter(|file| file.as_os_str() != "-");
-    Ok(arguments)
+    Ok(Some(arguments))
 }
 
 fn size(value: OsString) -> Result<u16, lexopt::Error> {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The name of the tmux socket, in a directory of the test's own.
-const SOCKET: &str = "pg";
+pub const SOCKET: &str = "pg";
 
 /// Characters of a transcript's line that are printed.
 const SHOWN: usize = 1_500;
@@ -345,7 +345,7 @@ impl Drop for Client {
 }
 
 /// Ends the tmux server on the test's own socket, if there is one.
-fn end_tmux(dir: &Path) {
+pub fn end_tmux(dir: &Path) {
     if !fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
         return;
     }
@@ -379,7 +379,7 @@ fn read_lines(output: ChildStdout, line: &Sender<String>, read_on: &Receiver<()>
 }
 
 /// A new directory with a short path: a socket's path has at most 107 bytes.
-fn private_dir() -> PathBuf {
+pub fn private_dir() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let home = std::env::temp_dir().join(format!("pg{}-{count}", std::process::id()));

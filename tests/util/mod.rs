@@ -5,6 +5,7 @@ pub mod mix;
 pub mod oracle;
 pub mod pty;
 pub mod reply;
+pub mod dir;
 pub mod skip;
 
 /// The binary under test: PANEGLASS_BIN when a packager sets it, else the one cargo built.

@@ -1,0 +1,1 @@
+//! The README says what is so.
