@@ -169,7 +169,7 @@ fn a_resized_window_keeps_lines_whole() {
                 "the pane does not follow the window"
             );
         }
-        let reply = client.run(&format!("printf '%0150d\\n' 0 | tr 0 x"));
+        let reply = client.run("printf '%0150d\\n' 0 | tr 0 x");
         assert_eq!(reply.body(), line, "{cols}: {}", reply.text);
         assert_eq!(reply.facts["total_lines"], 1, "{}", reply.text);
     }

@@ -151,7 +151,7 @@ fn a_hundred_thousand_lines() {
     );
     // The number of the line that holds N.
     let first = reply.facts["first_line"].as_u64().expect("a number") - 1;
-    let mut line = |client: &mut Client, n: u64, limit: u64| {
+    let line = |client: &mut Client, n: u64, limit: u64| {
         let read = client.tool(
             "read",
             json!({"session": "t1", "start": first + n, "limit": limit}),

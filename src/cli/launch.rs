@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::store::atomic;
 use crate::store::layout::SessionDir;
 use crate::store::spawn::Spawn;
-use crate::sys::{limits, stop, supervise};
+use crate::sys::{limits, parent, stop};
 
 /// What tmux has set for this very pane and the program must keep.
 const FROM_TMUX: [&str; 5] = [
@@ -44,7 +44,7 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
         }
     };
     // A terminal that cannot be asked has gone, and its log has ended with it.
-    let _ = supervise::wait_until_shown(PATIENCE);
+    let _ = parent::wait_until_shown(PATIENCE);
     code
 }
 
@@ -82,7 +82,7 @@ fn launch(dir: &SessionDir, spawn: Spawn) -> ExitCode {
         }
     };
     let id = child.id();
-    let passed_on = supervise::step_back(id);
+    let passed_on = parent::step_back(id);
     let written = atomic::replace(&dir.program(), id.to_string().as_bytes());
     for error in [
         passed_on.err().map(|error| error.to_string()),
@@ -104,8 +104,8 @@ fn launch(dir: &SessionDir, spawn: Spawn) -> ExitCode {
 
 fn end_as(status: ExitStatus) -> ExitCode {
     if let Some(signal) = status.signal() {
-        let _ = supervise::wait_until_shown(PATIENCE);
-        supervise::end_by(signal);
+        let _ = parent::wait_until_shown(PATIENCE);
+        parent::end_by(signal);
     }
     ExitCode::from(
         status

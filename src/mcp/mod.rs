@@ -5,8 +5,6 @@
 //! [`dispatch`] with what they read. Invariants: whatever comes in, the next message is served; a request gets exactly
 //! one answer, and none once it is cancelled; nothing here prints.
 #![forbid(unsafe_code)]
-// Until the program serves.
-
 mod call;
 mod codec;
 pub mod dispatch;
@@ -22,9 +20,6 @@ pub mod schema;
 mod service;
 mod workers;
 
-pub use call::Prepared;
-pub use dispatch::Server;
-pub use error::Error;
-pub use lines::{End, serve_lines};
-pub use pending::{Notify, Progress};
+pub use lines::serve_lines;
+pub use pending::Progress;
 pub use service::{Annotations, Call, Client, ServerInfo, Service, Tool, ToolResult};

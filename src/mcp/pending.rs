@@ -75,6 +75,7 @@ impl Pending {
     }
 
     /// True when no call is in progress. A cancelled call no longer counts, though it may still be running.
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.lock().by_id.is_empty()
     }

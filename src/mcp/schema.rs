@@ -24,6 +24,10 @@ pub fn integer(name: &'static str, description: &str) -> Property {
     Property::new(name, description, typed("integer"))
 }
 
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "for the records of further toolsets")
+)]
 pub fn number(name: &'static str, description: &str) -> Property {
     Property::new(name, description, typed("number"))
 }
@@ -38,11 +42,19 @@ pub fn strings(name: &'static str, description: &str) -> Property {
 }
 
 /// An array of integers.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "for the records of further toolsets")
+)]
 pub fn integers(name: &'static str, description: &str) -> Property {
     array(name, description, typed("integer"))
 }
 
 /// An array of objects with exactly these properties.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "for the records of further toolsets")
+)]
 pub fn objects<const N: usize>(
     name: &'static str,
     description: &str,
@@ -52,6 +64,10 @@ pub fn objects<const N: usize>(
 }
 
 /// An object with exactly these properties.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "for the records of further toolsets")
+)]
 pub fn record<const N: usize>(
     name: &'static str,
     description: &str,

@@ -95,6 +95,7 @@ pub struct ToolResult {
 
 impl ToolResult {
     /// A result that is only text.
+    #[cfg(test)]
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),

@@ -24,7 +24,6 @@ pub enum Front {
     Between,
     /// A program, or a shell without markers, at a prompt that is known.
     Prompt {
-        program: &'static str,
         line: String,
         view: View,
     },
@@ -134,27 +133,15 @@ impl Sessions {
         let view = self
             .proc
             .look(session.program(), std::path::Path::new(&session.meta.tty));
-        let program = prompts.matches(&line);
+        let known = prompts.matches(&line).is_some();
         match view.verdict {
             Verdict::Waiting if !view.is_waiting() => Front::Working { view },
             Verdict::Waiting if fullscreen => Front::Fullscreen { view },
-            Verdict::Waiting => match program {
-                Some(program) if !view.secret => Front::Prompt {
-                    program,
-                    line,
-                    view,
-                },
-                _ => Front::Waiting { line, view },
-            },
-            Verdict::Remote | Verdict::Unknown => match program {
-                _ if fullscreen => Front::Fullscreen { view },
-                Some(program) => Front::Prompt {
-                    program,
-                    line,
-                    view,
-                },
-                None => Front::Unclear { line, view },
-            },
+            Verdict::Waiting if known && !view.secret => Front::Prompt { line, view },
+            Verdict::Waiting => Front::Waiting { line, view },
+            Verdict::Remote | Verdict::Unknown if fullscreen => Front::Fullscreen { view },
+            Verdict::Remote | Verdict::Unknown if known => Front::Prompt { line, view },
+            Verdict::Remote | Verdict::Unknown => Front::Unclear { line, view },
             Verdict::Working | Verdict::Stopped | Verdict::Gone => Front::Working { view },
         }
     }

@@ -10,6 +10,13 @@ use regex::Regex;
 pub struct Prompt {
     pub program: &'static str,
     pub pattern: &'static str,
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "it says what the pattern is for, and the test tries it"
+        )
+    )]
     pub sample: &'static str,
 }
 

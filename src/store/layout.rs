@@ -1,6 +1,6 @@
 //! Where each file stands. The only place that spells a file's name.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The state directory.
 #[derive(Clone, Debug)]
@@ -31,10 +31,6 @@ impl Layout {
     pub fn lock(&self) -> PathBuf {
         self.root.join("lock")
     }
-
-    pub fn calls(&self) -> PathBuf {
-        self.root.join("calls.log")
-    }
 }
 
 /// One session's directory.
@@ -44,12 +40,6 @@ pub struct SessionDir {
 }
 
 impl SessionDir {
-    pub fn at(path: &Path) -> SessionDir {
-        SessionDir {
-            path: path.to_path_buf(),
-        }
-    }
-
     /// Made by whom, when, command, host, tmux socket, sizes.
     pub fn meta(&self) -> PathBuf {
         self.path.join("meta.json")
@@ -75,11 +65,6 @@ impl SessionDir {
         self.path.join("session.txt")
     }
 
-    /// What each agent was shown and left half typed.
-    pub fn state(&self) -> PathBuf {
-        self.path.join("state.json")
-    }
-
     /// The process id of the pane's program, written by the launcher, which is its parent.
     pub fn program(&self) -> PathBuf {
         self.path.join("program")
@@ -88,10 +73,5 @@ impl SessionDir {
     /// How the launcher starts the pane's program; it deletes the file, which holds an environment, before anything else.
     pub fn spawn(&self) -> PathBuf {
         self.path.join("spawn.json")
-    }
-
-    /// The text of one region, written when asked for.
-    pub fn region(&self, id: u32) -> PathBuf {
-        self.path.join("regions").join(format!("{id:04}.txt"))
     }
 }

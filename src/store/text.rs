@@ -107,10 +107,6 @@ impl TextView {
         self.lines
     }
 
-    pub fn bytes(&self) -> u64 {
-        self.length
-    }
-
     /// The offset at which line `number` (0-based) begins; `None` beyond the last.
     fn offset(&self, number: u64) -> io::Result<Option<u64>> {
         if number > self.lines {
@@ -316,7 +312,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             seen as u64,
-            log.bytes()
+            log.length
                 - collect(&log, 0, 300)
                     .iter()
                     .map(|(_, line)| line.len() as u64 + 1)

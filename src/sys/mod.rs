@@ -7,6 +7,7 @@ pub mod fd;
 pub mod flock;
 pub mod inotify;
 pub mod limits;
+pub mod parent;
 pub mod passwd;
 pub mod pidfd;
 pub mod poll;
@@ -17,7 +18,6 @@ pub mod random;
 #[allow(dead_code)]
 pub mod signal;
 pub mod stop;
-pub mod supervise;
 #[allow(dead_code)]
 pub mod termios;
 pub mod winsize;

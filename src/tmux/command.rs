@@ -85,10 +85,6 @@ impl Tmux {
         }
     }
 
-    pub fn program(&self) -> &PathBuf {
-        &self.program
-    }
-
     pub fn socket(&self) -> &str {
         &self.socket
     }

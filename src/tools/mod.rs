@@ -111,7 +111,7 @@ pub struct Context<'a> {
 
 /// A call that did not do what was asked: one sentence for the reader, and what is known all the same.
 #[derive(Debug)]
-pub struct Failure(Reply);
+pub struct Failure(Box<Reply>);
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
@@ -129,7 +129,7 @@ impl From<String> for Failure {
     fn from(text: String) -> Failure {
         let mut reply = Reply::new(text);
         reply.fact("status", "refused");
-        Failure(reply)
+        Failure(Box::new(reply))
     }
 }
 
@@ -233,7 +233,7 @@ impl Service for Tools {
     fn call(&self, call: Call) -> ToolResult {
         let (reply, is_error) = match self.carry_out(call) {
             Ok(reply) => (reply, false),
-            Err(Failure(reply)) => (reply, true),
+            Err(Failure(reply)) => (*reply, true),
         };
         ToolResult {
             text: reply.text(),

@@ -90,7 +90,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             Err(failure) if at == 0 => return Err(failure),
             Err(Failure(mut reply)) => {
                 unsent(&mut reply, &lines[at..]);
-                told.push(reply);
+                told.push(*reply);
                 break;
             }
         };

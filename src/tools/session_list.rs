@@ -70,7 +70,10 @@ fn describe(
         Front::Shell {
             continuation: true, ..
         } => "at a continuation prompt".into(),
-        Front::Shell { .. } => "at its prompt".into(),
+        Front::Shell { .. } => match session.state().regions.folder() {
+            Some(folder) => format!("at its prompt in {}", words::one_line(folder, 80)),
+            None => "at its prompt".into(),
+        },
         Front::Between => "at its prompt in a moment".into(),
         Front::Prompt { line, .. } => format!(
             "{} at its prompt {:?}",

@@ -1,11 +1,11 @@
 //! What the black-box tests share.
 
 pub mod client;
+pub mod dir;
 pub mod mix;
 pub mod oracle;
 pub mod pty;
 pub mod reply;
-pub mod dir;
 pub mod skip;
 
 /// The binary under test: PANEGLASS_BIN when a packager sets it, else the one cargo built.
