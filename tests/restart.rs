@@ -235,3 +235,38 @@ fn a_lost_cache_and_a_torn_record_are_mended() {
     );
     assert!(read.body().ends_with(": 2"), "{}", read.text);
 }
+
+#[test]
+fn a_killed_tap_is_replaced() {
+    if !have("a_killed_tap_is_replaced", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    client.run("echo before");
+    let times = client.home().join("state/sessions/t1/times.log");
+    let taps = || {
+        let text = fs::read_to_string(&times).expect("a log");
+        let tap = |line: &str| line.split_once(" tap ").map(|(_, pid)| pid.to_owned());
+        text.lines().filter_map(tap).collect::<Vec<_>>()
+    };
+    let first = taps().pop().expect("a tap");
+    let killed = std::process::Command::new("kill")
+        .args(["-9", &first])
+        .status();
+    assert!(killed.expect("kill runs").success());
+    let deadline = Instant::now() + DEADLINE;
+    while taps().len() < 2 {
+        assert!(Instant::now() < deadline, "no new tap comes");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // It goes on, and says where something may be missing.
+    assert_eq!(client.run("echo after").body(), "after");
+    let read = client.tool("read", json!({"session": "t1"})).text;
+    assert!(
+        read.contains(": before") && read.contains("output may be missing here"),
+        "{read}"
+    );
+    let mut client = client.killed_and_restarted(|| {});
+    let again = client.tool("read", json!({"session": "t1"})).text;
+    assert_eq!(again, read);
+}

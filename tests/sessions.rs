@@ -166,6 +166,18 @@ fn programs_in_panes_get_signals() {
     assert_eq!(held.body().lines().count(), 2);
     let running = client.run_with("sleep 1000", json!({"timeout_s": 0}));
     assert_eq!(running.status(), "running");
+    // Pressed before bash has started it, ctrl+c would reach nobody.
+    let deadline = std::time::Instant::now() + crate::util::client::DEADLINE;
+    while !client
+        .tool("session_list", json!({}))
+        .text
+        .contains("sleep works")
+    {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "sleep does not come to the front"
+        );
+    }
     client.tool("send", json!({"session": "t1", "keys": ["ctrl+c"]}));
     let end = client.tool("wait", json!({"session": "t1"}));
     assert_eq!(end.facts["exit_code"], 130, "{}", end.text);

@@ -119,7 +119,7 @@ impl Sessions {
             rows: request.rows,
             fixed_size: request.fixed_size,
             argv: &[binary, "launch".into(), text(&dir.path)],
-            tap: &self.tap_words(dir),
+            tap: &self.settings.tap_words(dir),
         })?;
         let meta = Meta {
             format: meta::FORMAT,
@@ -149,17 +149,6 @@ impl Sessions {
             let _ = self.tmux.kill(&info.pane);
         }
         made
-    }
-
-    /// The command that reads a pane's output into the logs in `dir`; tmux adds the pane's terminal.
-    pub(super) fn tap_words(&self, dir: &SessionDir) -> Vec<String> {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        vec![
-            text(&self.settings.binary),
-            "tap".into(),
-            text(&dir.path),
-            self.settings.log_limit.to_string(),
-        ]
     }
 
     fn adopt(&self, meta: Meta, dir: &SessionDir) -> Result<Arc<Session>, Error> {

@@ -1,11 +1,11 @@
 //! How a session ends: its process is gone, and tmux knows with which status.
 
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 
+use super::follow::Ended;
 use super::meta::{Ending, How};
 use super::{Session, now_ms};
 use crate::proc::{Pid, Proc};
@@ -18,20 +18,42 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two looks at tmux. Nothing tells when tmux has reaped a child, so it is asked.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The thread that settles ended sessions: it may ask tmux several times, which the follower must not wait for.
+/// The thread that looks into ends: it may ask tmux several times, which the follower must not wait for. `repair` gives a session's pane a
+/// new tap.
 pub fn start(
     tmux: Tmux,
     proc: Proc,
-    ended: Receiver<Arc<Session>>,
+    ended: Receiver<Ended>,
+    repair: impl Fn(&Session) + Send + 'static,
 ) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new()
         .name("ends".into())
         .spawn(move || {
             // Ends when the follower, which holds the sender, has ended.
-            while let Ok(session) = ended.recv() {
-                settle(&session, &tmux, &proc);
+            while let Ok(ended) = ended.recv() {
+                match ended {
+                    Ended::Pane(session) => settle(&session, &tmux, &proc),
+                    Ended::Tap(session) => tap_ended(&session, &tmux, &repair),
+                }
             }
         })
+}
+
+/// A tap ends with its pane. When the pane lives on, the tap was killed, and tmux has stopped logging: a new one takes its place.
+fn tap_ended(session: &Session, tmux: &Tmux, repair: &impl Fn(&Session)) {
+    super::follow::drain(session);
+    {
+        let state = session.state();
+        if state.ending.is_some() || state.closing || state.complete {
+            return;
+        }
+    }
+    // tmux itself would notice only when it next writes: what is printed until then would be lost as well.
+    if let Ok(Some(info)) = tmux.pane(&session.pane) {
+        if !info.dead {
+            repair(session);
+        }
+    }
 }
 
 /// Finds out how the session's program ended, waits for its last output, and says so to all who wait.

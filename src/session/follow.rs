@@ -24,6 +24,15 @@ enum Order {
     Stop,
 }
 
+/// A process of a session that has ended.
+#[derive(Clone, Debug)]
+pub enum Ended {
+    /// The pane's own.
+    Pane(Arc<Session>),
+    /// The one that writes the log.
+    Tap(Arc<Session>),
+}
+
 /// The thread's handle: dropping it ends the thread.
 #[derive(Debug)]
 pub struct Follower {
@@ -33,8 +42,8 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// `ended` gets every session whose program's process has ended.
-    pub fn start(ended: Sender<Arc<Session>>) -> io::Result<Follower> {
+    /// `ended` is told of every end.
+    pub fn start(ended: Sender<Ended>) -> io::Result<Follower> {
         let (orders, receiver) = unbounded();
         let bell = Arc::new(Bell::new()?);
         let mut follow = Follow {
@@ -42,6 +51,7 @@ impl Follower {
             sessions: HashMap::new(),
             unwatched: Vec::new(),
             pids: Vec::new(),
+            taps: Vec::new(),
             ended,
         };
         let rung = bell.clone();
@@ -85,8 +95,10 @@ struct Follow {
     sessions: HashMap<Watch, (Watch, Arc<Session>)>,
     /// Sessions that inotify could not watch.
     unwatched: Vec<Arc<Session>>,
-    pids: Vec<(PidFd, Arc<Session>)>,
-    ended: Sender<Arc<Session>>,
+    pids: Vec<(PidFd, Ended)>,
+    /// The taps that are watched, by session.
+    taps: Vec<(Arc<Session>, u32)>,
+    ended: Sender<Ended>,
 }
 
 impl Follow {
@@ -105,8 +117,8 @@ impl Follow {
             };
             let ends: Vec<usize> = (0..self.pids.len()).filter(|at| ready[at + 1]).collect();
             for at in ends.into_iter().rev() {
-                let (_, session) = self.pids.swap_remove(at);
-                let _ = self.ended.send(session);
+                let (_, ended) = self.pids.swap_remove(at);
+                let _ = self.ended.send(ended);
             }
             self.take_in();
             if ready[0] {
@@ -147,6 +159,29 @@ impl Follow {
         due.dedup_by(|a, b| Arc::ptr_eq(a, b));
         for session in due {
             drain(&session);
+            self.watch_tap(&session);
+        }
+    }
+
+    /// Watches the process that writes the session's log, once it has told its id.
+    fn watch_tap(&mut self, session: &Arc<Session>) {
+        let state = session.state();
+        let Some(tap) = state.tap.filter(|_| !state.complete) else {
+            return;
+        };
+        drop(state);
+        let known = self
+            .taps
+            .iter()
+            .position(|(other, _)| Arc::ptr_eq(other, session));
+        match known {
+            Some(at) if self.taps[at].1 == tap => return,
+            Some(at) => self.taps[at].1 = tap,
+            None => self.taps.push((session.clone(), tap)),
+        }
+        match PidFd::open(tap as i32) {
+            Ok(fd) => self.pids.push((fd, Ended::Tap(session.clone()))),
+            Err(_) => drop(self.ended.send(Ended::Tap(session.clone()))),
         }
     }
 
@@ -164,16 +199,19 @@ impl Follow {
             _ => self.unwatched.push(session.clone()),
         }
         match PidFd::open(session.meta.pid) {
-            Ok(fd) => self.pids.push((fd, session.clone())),
+            Ok(fd) => self.pids.push((fd, Ended::Pane(session.clone()))),
             // It has ended already.
-            Err(_) => drop(self.ended.send(session.clone())),
+            Err(_) => drop(self.ended.send(Ended::Pane(session.clone()))),
         }
         drain(&session);
+        self.watch_tap(&session);
     }
 
     fn remove(&mut self, session: &Arc<Session>) {
         self.unwatched.retain(|other| !Arc::ptr_eq(other, session));
-        self.pids.retain(|(_, other)| !Arc::ptr_eq(other, session));
+        self.pids
+            .retain(|(_, Ended::Pane(other) | Ended::Tap(other))| !Arc::ptr_eq(other, session));
+        self.taps.retain(|(other, _)| !Arc::ptr_eq(other, session));
         let inotify = &self.inotify;
         self.sessions.retain(|watch, (_, other)| {
             let gone = Arc::ptr_eq(other, session);

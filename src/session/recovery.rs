@@ -90,7 +90,7 @@ fn take_up(
             // Its tap was killed: what was printed since then is lost, and the new tap's start in times.log shows where.
             sessions
                 .tmux
-                .pipe(&session.pane, &sessions.tap_words(&session.dir))?;
+                .pipe(&session.pane, &sessions.settings.tap_words(&session.dir))?;
         }
         if info.dead {
             // It ended while no server ran; whoever asks first must hear so.

@@ -1,7 +1,7 @@
 //! All sessions of this server, by name.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -9,7 +9,7 @@ use super::follow::Follower;
 use super::meta::How;
 use super::{Error, Meta, Session, ends, recovery};
 use crate::proc::Proc;
-use crate::store::layout::Layout;
+use crate::store::layout::{Layout, SessionDir};
 use crate::store::lock::{Lock, Taken};
 use crate::store::{self, dir};
 use crate::sys::limits;
@@ -28,6 +28,19 @@ pub struct Settings {
     pub log_limit: u64,
     /// Words put before an attach command.
     pub attach_prefix: Vec<String>,
+}
+
+impl Settings {
+    /// The command that reads a pane's output into the logs in `dir`; tmux adds the pane's terminal.
+    pub(super) fn tap_words(&self, dir: &SessionDir) -> Vec<String> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        vec![
+            text(&self.binary),
+            "tap".into(),
+            text(&dir.path),
+            self.log_limit.to_string(),
+        ]
+    }
 }
 
 /// More live sessions than this are refused: each is a process, a tap and two inotify watches.
@@ -79,7 +92,17 @@ impl Sessions {
         let io = |error| Error::Io("cannot start a thread".into(), error);
         let proc = Proc::new("/proc");
         let follower = Follower::start(sender).map_err(io)?;
-        let ends = ends::start(tmux.clone(), proc.clone(), receiver).map_err(io)?;
+        let again = (tmux.clone(), settings.clone());
+        let repair = move |session: &Session| {
+            let (tmux, settings) = &again;
+            if let Err(error) = tmux.pipe(&session.pane, &settings.tap_words(&session.dir)) {
+                session
+                    .state()
+                    .trouble
+                    .get_or_insert_with(|| format!("the log cannot be written on: {error}"));
+            }
+        };
+        let ends = ends::start(tmux.clone(), proc.clone(), receiver, repair).map_err(io)?;
         let sessions = Sessions {
             settings,
             layout,

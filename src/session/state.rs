@@ -150,6 +150,13 @@ impl State {
         match time.what {
             What::Output => {}
             What::Tap(pid) => {
+                if self.tap.is_some() {
+                    // An earlier tap has gone: nobody can say what was printed before this one came.
+                    self.add_line(
+                        "output may be missing here: the process that writes the log was ended",
+                        replay,
+                    );
+                }
                 self.tap = Some(pid);
                 self.complete = false;
             }
@@ -160,12 +167,17 @@ impl State {
                 }
             }
             What::Gap(bytes, reason) => {
-                let line = format!("\r\n[paneglass: {bytes} bytes are missing here: {reason}]\r\n");
-                self.added += line.len() as u64;
-                self.feed_terminal(line.as_bytes(), replay);
+                self.add_line(&format!("{bytes} bytes are missing here: {reason}"), replay);
             }
             What::End => self.complete = true,
         }
+    }
+
+    /// A line of our own in the cooked log.
+    fn add_line(&mut self, text: &str, replay: bool) {
+        let line = format!("\r\n[paneglass: {text}]\r\n");
+        self.added += line.len() as u64;
+        self.feed_terminal(line.as_bytes(), replay);
     }
 
     /// Feeds log bytes, stopping where an earlier server's input regions began or ended.
