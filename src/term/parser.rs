@@ -204,7 +204,11 @@ impl Parser {
 
     /// Text and controls. Returns how many bytes were taken.
     fn ground(&mut self, bytes: &[u8], to: &mut impl Perform) -> usize {
-        let mut at = if self.utf8.is_idle() { 0 } else { self.cut_char(bytes, to) };
+        let mut at = if self.utf8.is_idle() {
+            0
+        } else {
+            self.cut_char(bytes, to)
+        };
         while at < bytes.len() {
             let byte = bytes[at];
             match byte {
@@ -522,11 +526,17 @@ fn whole_char(bytes: &[u8]) -> Option<(char, usize)> {
     let (code, len, least) = match first {
         0xC0..=0xDF => ((first & 0x1F) << 6 | bits(1)?, 2, 0x80),
         0xE0..=0xEF => ((first & 0x0F) << 12 | bits(1)? << 6 | bits(2)?, 3, 0x800),
-        0xF0..=0xF7 => ((first & 0x07) << 18 | bits(1)? << 12 | bits(2)? << 6 | bits(3)?, 4, 0x1_0000),
+        0xF0..=0xF7 => (
+            (first & 0x07) << 18 | bits(1)? << 12 | bits(2)? << 6 | bits(3)?,
+            4,
+            0x1_0000,
+        ),
         _ => return None,
     };
     // Not longer than need be, no surrogate, not over U+10FFFF.
-    char::from_u32(code).filter(|_| code >= least).map(|c| (c, len))
+    char::from_u32(code)
+        .filter(|_| code >= least)
+        .map(|c| (c, len))
 }
 
 /// How many bytes of printable ASCII `bytes` begins with. Eight at a time.
