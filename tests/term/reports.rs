@@ -40,12 +40,7 @@ fn progress_bars() {
     // CR CR LF from a doubled translation.
     check(80, 24, "a\r\r\nb\r\r\r\nc\n", "a\nb\nc\n");
     // Backspaces over longer text, as a shell's line editor does.
-    check(
-        80,
-        24,
-        "$ git statsu \x08\x08\x08us\r\n",
-        "$ git status\n",
-    );
+    check(80, 24, "$ git statsu \x08\x08\x08us\r\n", "$ git status\n");
     check(
         80,
         24,
