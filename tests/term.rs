@@ -1,14 +1,17 @@
-//! `paneglass cook` against tmux: the recorded answers, and the tmux of this machine about random mixes.
+//! `paneglass cook`: the terminal engine as people meet it.
+
+mod limits;
+mod random;
+mod recorded;
+mod reports;
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::util::mix::{Kind, Random, mix};
-use crate::util::oracle::{Case, Oracle, Step, lines};
-use crate::util::{binary, skip};
+use crate::util::binary;
 
 /// The engine's answer: bytes through `paneglass cook`.
-fn cook(input: &[u8], args: &[String]) -> String {
+pub fn cook(input: &[u8], args: &[String]) -> String {
     let mut command = Command::new(binary());
     command
         .arg("cook")
@@ -32,165 +35,16 @@ fn cook(input: &[u8], args: &[String]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-fn sized(cols: u16, rows: u16, more: &[&str]) -> Vec<String> {
+pub fn sized(cols: u16, rows: u16, more: &[&str]) -> Vec<String> {
     let mut args = vec![format!("--cols={cols}"), format!("--rows={rows}")];
     args.extend(more.iter().map(|arg| arg.to_string()));
     args
 }
 
 /// Without the lines that the log has and tmux's grid cannot have.
-fn without_notes(text: &str) -> String {
+pub fn without_notes(text: &str) -> String {
     text.split('\n')
         .filter(|line| !line.starts_with("[full-screen program"))
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-/// DEC line drawing as tmux gives it back: as letters (deviation 4).
-fn letters(text: &str) -> String {
-    const BOXES: &str = "◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·";
-    text.chars()
-        .map(|c| match BOXES.chars().position(|drawn| drawn == c) {
-            Some(index) => (0x60 + index as u8) as char,
-            None => c,
-        })
-        .collect()
-}
-
-/// What we make of a case: the log's lines and the screen's rows.
-fn ours(case: &Case, more: &[&str], kind: Kind) -> (Vec<String>, Vec<String>) {
-    let plain = |text: String| {
-        if kind == Kind::Sequences {
-            letters(&text)
-        } else {
-            text
-        }
-    };
-    let mut input = Vec::new();
-    let mut args = sized(case.cols, case.rows, more);
-    for step in &case.steps {
-        match step {
-            Step::Feed(bytes) => input.extend_from_slice(bytes),
-            Step::Resize(cols, rows) => {
-                args.push(format!("--resize={}:{cols}x{rows}", input.len()))
-            }
-        }
-    }
-    let log = lines(&without_notes(&plain(cook(&input, &args))));
-    args.push(String::from("--screen"));
-    (log, lines(&plain(cook(&input, &args))))
-}
-
-/// Asks tmux about `count` random cases and compares.
-fn agree(kind: Kind, seed: u64, count: usize, make: impl Fn(&mut Random) -> Case) {
-    if !skip::have("term", "tmux") {
-        return;
-    }
-    let count = std::env::var("PANEGLASS_TEST_MIXES")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(count);
-    let seed = std::env::var("PANEGLASS_TEST_SEED")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(seed);
-    let mut oracle = Oracle::start();
-    let version = oracle.version();
-    let version = format!("--tmux={}", version.trim());
-    let cases: Vec<(u64, Case)> = (seed..seed + count as u64)
-        .map(|seed| (seed, make(&mut Random::new(seed))))
-        .collect();
-    let asked: Vec<Case> = cases.iter().map(|(_, case)| case.clone()).collect();
-    let shown = std::env::var("PANEGLASS_TEST_SHOW")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(3);
-    let mut wrong = 0;
-    for ((seed, case), answer) in cases.iter().zip(oracle.ask(&asked)) {
-        let (log, rows) = ours(case, &[&version], kind);
-        if log == answer.joined && rows == answer.rows {
-            continue;
-        }
-        wrong += 1;
-        if wrong <= shown {
-            println!("seed {seed}: {}x{}", case.cols, case.rows);
-            for step in &case.steps {
-                match step {
-                    Step::Feed(bytes) => println!("  feed {:?}", String::from_utf8_lossy(bytes)),
-                    Step::Resize(cols, rows) => println!("  resize {cols}x{rows}"),
-                }
-            }
-            println!("  log    {log:?}\n  tmux   {:?}", answer.joined);
-            println!("  screen {rows:?}\n  tmux   {:?}", answer.rows);
-        }
-    }
-    assert_eq!(wrong, 0, "of {count} cases from seed {seed}");
-}
-
-/// Back to ground, to the normal screen, and a character where the cursor is. (An `ESC \` may be taken for a doubled
-/// ESC of a DCS.)
-const END: &[u8] = b"\x1b\\\x1b\\\x18\x1b[?1047l@";
-
-#[test]
-fn random_sequences_as_tmux() {
-    agree(Kind::Sequences, 1, 1200, |random| {
-        let (cols, rows) = (2 + random.below(24), 1 + random.below(8));
-        let mut bytes = mix(random, Kind::Sequences, cols, rows, 40);
-        bytes.extend_from_slice(END);
-        Case {
-            cols: cols as u16,
-            rows: rows as u16,
-            steps: vec![Step::Feed(bytes)],
-        }
-    });
-}
-
-#[test]
-fn random_characters_as_tmux() {
-    agree(Kind::Characters, 1, 400, |random| {
-        let (cols, rows) = (2 + random.below(24), 1 + random.below(8));
-        let mut bytes = mix(random, Kind::Characters, cols, rows, 30);
-        bytes.push(b'@');
-        Case {
-            cols: cols as u16,
-            rows: rows as u16,
-            steps: vec![Step::Feed(bytes)],
-        }
-    });
-}
-
-#[test]
-fn random_resizes_as_tmux() {
-    agree(Kind::Sequences, 1, 400, |random| {
-        let (cols, rows) = (2 + random.below(24), 1 + random.below(8));
-        let mut case = Case {
-            cols: cols as u16,
-            rows: rows as u16,
-            steps: Vec::new(),
-        };
-        let (mut cols, mut rows) = (cols, rows);
-        for _ in 0..1 + random.below(4) {
-            // tmux up to 3.3a loses history when the alternate screen has changed its size: nothing to agree with.
-            let alternate = |bytes: &[u8]| {
-                bytes
-                    .windows(4)
-                    .any(|four| matches!(four, b"?104" | b"?47h"))
-            };
-            let mixes = (0..100).map(|_| mix(random, Kind::Sequences, cols, rows, 12));
-            let bytes = mixes
-                .filter(|bytes| !alternate(bytes))
-                .next()
-                .unwrap_or_default();
-            case.steps.push(Step::Feed(bytes));
-            if random.one_in(2) {
-                cols = 2 + random.below(24);
-            }
-            if random.one_in(2) {
-                rows = 1 + random.below(8);
-            }
-            case.steps.push(Step::Resize(cols as u16, rows as u16));
-        }
-        case.steps.push(Step::Feed(END.to_vec()));
-        case
-    });
 }

@@ -305,11 +305,11 @@ impl Grid {
         }
     }
 
-    /// How many rows are part of the log but not final: all up to the last that has text, or that the cursor has gone
-    /// past.
-    fn live_rows(&self, cursor: (usize, usize)) -> usize {
-        let at = self.held + cursor.0;
-        let past = if cursor.1 == 0 && self.lines[at].is_blank() {
+    /// How many rows are part of the log but not final: all up to the last that has text, or that the cursor, in row
+    /// `cursor` of the screen, has gone past.
+    fn live_rows(&self, cursor: usize) -> usize {
+        let at = self.held + cursor;
+        let past = if self.lines[at].is_blank() {
             at
         } else {
             at + 1
@@ -323,7 +323,7 @@ impl Grid {
     }
 
     /// The text that is not final yet.
-    pub fn live_text(&self, cursor: (usize, usize), log: &Log) -> Vec<u8> {
+    pub fn live_text(&self, cursor: usize, log: &Log) -> Vec<u8> {
         let mut cooked = log.cooked.clone();
         let mut text = Vec::new();
         let count = self.live_rows(cursor);
@@ -377,7 +377,7 @@ impl Grid {
     }
 
     /// The end of the log: every row becomes final.
-    pub fn finish(&mut self, cursor: (usize, usize), log: &mut Log) {
+    pub fn finish(&mut self, cursor: usize, log: &mut Log) {
         let count = self.live_rows(cursor);
         for (i, row) in self.lines.iter_mut().enumerate() {
             row.hidden |= log.hide;

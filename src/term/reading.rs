@@ -24,7 +24,7 @@ impl Screen {
 
     pub fn live_text(&self) -> Vec<u8> {
         let (grid, cursor) = self.logged();
-        grid.live_text((cursor.row, cursor.col), &self.log)
+        grid.live_text(cursor.row, &self.log)
     }
 
     pub fn locate(&self, mark: MarkId) -> Option<Position> {
@@ -62,8 +62,7 @@ impl Screen {
             None => (lines.len() - 1, usize::MAX),
         };
         let mut text = String::new();
-        for index in first..=last {
-            let row = &lines[index];
+        for (index, row) in lines.iter().enumerate().take(last + 1).skip(first) {
             let start = if index == first { from } else { 0 };
             let mut end = row.cells.len();
             if index == last {
@@ -104,7 +103,7 @@ impl Screen {
             self.leave_alternate(false);
         }
         let cursor = self.cursor;
-        self.grid.finish((cursor.row, cursor.col), &mut self.log);
+        self.grid.finish(cursor.row, &mut self.log);
         self.cursor = At::default();
     }
 }

@@ -278,9 +278,7 @@ impl Line {
         rows: &mut VecDeque<Row>,
         log: &mut Log,
     ) -> Option<At> {
-        let Some(mut template) = self.template.take() else {
-            return None;
-        };
+        let mut template = self.template.take()?;
         // The offsets at which rows begin.
         let mut starts = vec![0];
         let mut room = cols - self.final_cells;

@@ -42,11 +42,11 @@ impl Told {
     }
 
     pub fn markers(&self) -> Vec<&MarkerKind> {
-        let kind = |event| match event {
-            &Event::Marker { ref marker, .. } => Some(&marker.kind),
+        let markers = self.out.events.iter().filter_map(|event| match event {
+            Event::Marker { marker, .. } => Some(&marker.kind),
             _ => None,
-        };
-        self.out.events.iter().filter_map(kind).collect()
+        });
+        markers.collect()
     }
 }
 

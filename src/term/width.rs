@@ -41,8 +41,8 @@ impl Rules {
         Rules {
             emoji_presentation: at >= (3, 4),
             skin_tone_joins: at >= (3, 4),
-            wide_indicator: at >= (3, 4) && at < (3, 6),
-            flags_join: at >= (3, 4) && at < (3, 7),
+            wide_indicator: ((3, 4)..(3, 6)).contains(&at),
+            flags_join: ((3, 4)..(3, 7)).contains(&at),
             unassigned: at >= (3, 4),
             joiner_waits: at < (3, 4),
             repeats_all: at >= (3, 4),

@@ -43,24 +43,18 @@ pub enum Kind {
 
 /// One piece of a mix for a screen of `cols` by `rows`.
 fn piece(random: &mut Random, kind: Kind, cols: usize, rows: usize, out: &mut Vec<u8>) {
-    match (kind, random.below(20)) {
-        (Kind::Junk, 0..=5) => {
+    let roll = random.below(20);
+    match kind {
+        Kind::Junk if roll < 6 => {
             for _ in 0..random.below(6) {
                 out.push(random.next() as u8);
             }
         }
-        (Kind::Junk, 6..=8) => {
+        Kind::Junk if roll < 9 => {
             out.extend_from_slice("漢é🙂👩\u{200D}💻a\u{301}\u{FFFD}".as_bytes())
         }
-        (Kind::Characters, 0..=7) => characters(random, out),
-        (_, 0..=6) => text(random, cols, out),
-        (_, 7..=8) => out.extend_from_slice(b"\r\n"),
-        (_, 9) => out.extend_from_slice(
-            random
-                .pick(&["\n", "\r", "\x0b", "\x0c", "\x07", "\0", "\x7f", "\x05"])
-                .as_bytes(),
-        ),
-        (Kind::Characters, 10) => {
+        Kind::Characters if roll < 8 => characters(random, out),
+        Kind::Characters if roll == 10 => {
             let pieces = [
                 "\x1b[2J\x1b[H",
                 "\x1b[H\x1b[J",
@@ -73,15 +67,22 @@ fn piece(random: &mut Random, kind: Kind, cols: usize, rows: usize, out: &mut Ve
             ];
             out.extend_from_slice(random.pick(&pieces).as_bytes());
         }
-        (Kind::Characters, _) => text(random, cols, out),
-        (_, 10) => out.extend_from_slice(
-            random
-                .pick(&["\t", "\t\t", "\x08", "\x08\x08\x08", "\x08 \x08"])
-                .as_bytes(),
-        ),
-        (_, 11) => strings(random, out),
-        (_, 12..=13) => modes(random, rows, out),
-        _ => sequence(random, cols, rows, out),
+        _ => match roll {
+            0..=6 => text(random, cols, out),
+            7 | 8 => out.extend_from_slice(b"\r\n"),
+            9 => {
+                let controls = ["\n", "\r", "\x0b", "\x0c", "\x07", "\0", "\x7f", "\x05"];
+                out.extend_from_slice(random.pick(&controls).as_bytes());
+            }
+            _ if kind == Kind::Characters => text(random, cols, out),
+            10 => {
+                let pieces = ["\t", "\t\t", "\x08", "\x08\x08\x08", "\x08 \x08"];
+                out.extend_from_slice(random.pick(&pieces).as_bytes());
+            }
+            11 => strings(random, out),
+            12 | 13 => modes(random, rows, out),
+            _ => sequence(random, cols, rows, out),
+        },
     }
 }
 
