@@ -43,8 +43,6 @@ pub struct State {
     pub(super) log: Log,
     records: Option<Records>,
     output: Output,
-    /// Bytes fed to the terminal that are not in the log: lines that say what is missing.
-    added: u64,
     /// Regions of an earlier server, to be found again while the log is fed: those still ahead, by offset.
     pub(super) known: VecDeque<Record>,
 }
@@ -69,7 +67,6 @@ impl State {
             log,
             records: None,
             output: Output::default(),
-            added: 0,
             known: VecDeque::new(),
         }
     }
@@ -81,7 +78,7 @@ impl State {
 
     /// Bytes of raw.log that the state stands for.
     pub fn offset(&self) -> u64 {
-        self.term.offset() - self.added
+        self.term.offset()
     }
 
     /// Now, as regions are dated.
@@ -154,7 +151,6 @@ impl State {
                     // An earlier tap has gone: nobody can say what was printed before this one came.
                     self.add_line(
                         "output may be missing here: the process that writes the log was ended",
-                        replay,
                     );
                 }
                 self.tap = Some(pid);
@@ -167,17 +163,15 @@ impl State {
                 }
             }
             What::Gap(bytes, reason) => {
-                self.add_line(&format!("{bytes} bytes are missing here: {reason}"), replay);
+                self.add_line(&format!("{bytes} bytes are missing here: {reason}"));
             }
             What::End => self.complete = true,
         }
     }
 
     /// A line of our own in the cooked log.
-    fn add_line(&mut self, text: &str, replay: bool) {
-        let line = format!("\r\n[paneglass: {text}]\r\n");
-        self.added += line.len() as u64;
-        self.feed_terminal(line.as_bytes(), replay);
+    fn add_line(&mut self, text: &str) {
+        self.term.note(format!("[paneglass: {text}]"));
     }
 
     /// Feeds log bytes, stopping where an earlier server's input regions began or ended.
@@ -239,10 +233,7 @@ impl State {
                 } else {
                     now_ms()
                 };
-                let at = Moment {
-                    offset: start - self.added.min(start),
-                    ms,
-                };
+                let at = Moment { offset: start, ms };
                 self.regions.marker(&mut self.term, marker, mark, at);
             }
         }

@@ -159,7 +159,8 @@ record!(Note {
     program,
     started,
     ended,
-    open
+    open,
+    said
 });
 record!(Row {
     cells,

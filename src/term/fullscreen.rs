@@ -114,8 +114,8 @@ impl Screen {
         let note = Note {
             program: self.zones.program.clone(),
             started: self.clock,
-            ended: None,
             open: true,
+            ..Note::default()
         };
         self.log.cooked.notes.push(note);
         self.log.hide = true;

@@ -16,7 +16,7 @@ pub const CLUSTER: Cell = 0x8000_0000;
 /// Most bytes of text in one cell. Real clusters are far shorter; a million combining marks are no text.
 pub const CLUSTER_MAX: usize = 64;
 
-/// A full-screen program's line in the log, standing above a row.
+/// A line in the log that no row showed, standing above a row: a full-screen program's, or one of the caller's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Note {
     /// The program's name, when the command line is known.
@@ -26,11 +26,16 @@ pub struct Note {
     pub ended: Option<u64>,
     /// The program is still running.
     pub open: bool,
+    /// The caller's line, in place of a program's.
+    pub said: Option<String>,
 }
 
 impl Note {
     /// The line, without its line break: `[full-screen program: vim, 12 s]`.
     pub fn line(&self) -> String {
+        if let Some(said) = &self.said {
+            return said.clone();
+        }
         let mut line = String::from("[full-screen program");
         if let Some(program) = &self.program {
             line.push_str(": ");

@@ -590,8 +590,8 @@ impl Screen {
         let note = Note {
             program: self.zones.program.clone(),
             started: self.clock,
-            ended: None,
             open: true,
+            ..Note::default()
         };
         grid.row_mut(self.cursor.row).notes.push(note);
         self.covered = Some(Covered {
@@ -603,7 +603,7 @@ impl Screen {
 
     /// Shows the normal screen again. True when it was not shown before.
     pub fn leave_alternate(&mut self, restore_cursor: bool) -> bool {
-        if restore_cursor && let Some(at) = self.covered_cursor {
+        if let Some(at) = self.covered_cursor.filter(|_| restore_cursor) {
             self.cursor = at;
         }
         let left = self.covered.take();

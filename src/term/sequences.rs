@@ -78,10 +78,10 @@ impl Perform for Performer {
 
     #[inline]
     fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8, end: u64) {
-        if byte == b'm' && intermediates.is_empty() && params.len() <= SAFE_SGR {
-            self.screen.last = None;
-        } else if let Some(params) = Params::parse(params)
-            && self.sequence(&params, intermediates, byte, end)
+        let ignored = byte == b'm' && intermediates.is_empty() && params.len() <= SAFE_SGR;
+        if ignored
+            || Params::parse(params)
+                .is_some_and(|params| self.sequence(&params, intermediates, byte, end))
         {
             self.screen.last = None;
         }

@@ -1,6 +1,7 @@
 //! Taking bytes no further than the next marker, so that the caller can read the grid around it.
 
 use super::marks::MarkId;
+use super::row::Note;
 use super::screen::Screen;
 use super::terminal::{Output, Terminal};
 
@@ -47,15 +48,36 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 impl Screen {
+    /// Puts a line into the log above the line that the cursor is on. Nothing of the screen changes.
+    pub fn note(&mut self, line: String) {
+        let note = Note {
+            said: Some(line),
+            ..Note::default()
+        };
+        // The alternate screen has no part in the log: the program's own line is where its place is.
+        if let Some(covered) = &mut self.covered {
+            covered.grid.row_mut(covered.cursor.row).notes.push(note);
+            return;
+        }
+        let first = self.first_row();
+        self.grid.row_mut(first).notes.push(note);
+    }
+
     /// A mark at the start of the line that the cursor is on.
     pub fn mark_line(&mut self) -> MarkId {
+        let first = self.first_row();
+        let row = self.grid.row_mut(first);
+        row.marked = true;
+        self.log.marks.add(row.id, 0)
+    }
+
+    /// Where the line that the cursor is on begins, as far as it is still on the screen.
+    fn first_row(&self) -> usize {
         let mut first = self.cursor.row;
         while first > 0 && self.grid.row(first - 1).linked {
             first -= 1;
         }
-        let row = self.grid.row_mut(first);
-        row.marked = true;
-        self.log.marks.add(row.id, 0)
+        first
     }
 }
 

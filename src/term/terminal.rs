@@ -188,6 +188,11 @@ impl Terminal {
         self.performer.screen.mark()
     }
 
+    /// Puts a line of the caller's own into the log, above the line that the cursor is on.
+    pub fn note(&mut self, line: String) {
+        self.performer.screen.note(line);
+    }
+
     /// An anchor at the start of the line that the cursor is on.
     pub fn mark_line(&mut self) -> MarkId {
         self.performer.screen.mark_line()
