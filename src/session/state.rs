@@ -16,6 +16,9 @@ use crate::store::times::{Time, What};
 use crate::store::{self};
 use crate::term::{Event, Output, Terminal};
 
+/// A string (OSC, DCS, ...) that has not ended after so long never will.
+const STRING_MOST_MS: u64 = 5_000;
+
 #[derive(Debug)]
 pub struct State {
     pub term: Terminal,
@@ -43,6 +46,10 @@ pub struct State {
     pub(super) log: Log,
     records: Option<Records>,
     output: Output,
+    /// The log's time at the last record before the string that is open now.
+    string_since: Option<u64>,
+    /// The log's time at the last record.
+    recorded_ms: u64,
     /// Regions of an earlier server, to be found again while the log is fed: those still ahead, by offset.
     pub(super) known: VecDeque<Record>,
 }
@@ -67,6 +74,8 @@ impl State {
             log,
             records: None,
             output: Output::default(),
+            string_since: None,
+            recorded_ms: 0,
             known: VecDeque::new(),
         }
     }
@@ -144,6 +153,9 @@ impl State {
         if replay || matches!(time.what, What::Output) {
             self.last_output_ms = time.ms;
         }
+        self.term.clock(time.ms);
+        self.give_up_string(time.ms, replay);
+        self.recorded_ms = time.ms;
         match time.what {
             What::Output => {}
             What::Tap(pid) => {
@@ -166,6 +178,22 @@ impl State {
                 self.add_line(&format!("{bytes} bytes are missing here: {reason}"));
             }
             What::End => self.complete = true,
+        }
+    }
+
+    /// Gives up a string that has not ended in time, so that a program's mistake does not swallow what others print. Only records
+    /// in the log decide, so that a replay gives up at the same byte.
+    fn give_up_string(&mut self, ms: u64, replay: bool) {
+        if !self.term.in_string() {
+            self.string_since = None;
+            return;
+        }
+        // It began after the record before this one.
+        let since = *self.string_since.get_or_insert(self.recorded_ms.min(ms));
+        if ms.saturating_sub(since) >= STRING_MOST_MS {
+            self.string_since = None;
+            self.term.abandon_string(&mut self.output);
+            self.take_output(replay);
         }
     }
 
