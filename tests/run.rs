@@ -387,3 +387,84 @@ fn four_at_once_in_one_session() {
     let regions = client.tool("regions", json!({"session": "t1"}));
     assert_eq!(regions.body().lines().count(), done, "{}", regions.text);
 }
+
+#[test]
+fn a_call_in_progress_blocks_no_other() {
+    if !have("a_call_in_progress_blocks_no_other", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    client.open(json!({"name": "t2"}));
+    let go = client.home().join("go");
+    client.run(&format!("mkfifo {}", go.display()));
+    let line = format!("echo begun; cat {}; echo over", go.display());
+    let id = client.begin(
+        "tools/call",
+        json!({"name": "run", "arguments": {"session": "t1", "input": line, "timeout_s": 600}}),
+    );
+    // Everything else is served meanwhile: another session, and the log of the very session that is waited for.
+    let other = client.tool("run", json!({"session": "t2", "input": "echo other"}));
+    assert_eq!(other.body(), "other");
+    let found = loop {
+        let found = client.tool("search", json!({"session": "t1", "pattern": "^begun$"}));
+        if found.facts["total_matches"] == 1 {
+            break found;
+        }
+    };
+    assert!(!found.is_error);
+    assert!(client.request("ping", json!({}))["result"].is_object());
+    let list = client.tool("session_list", json!({}));
+    assert!(list.text.contains("t1 · cat works"), "{}", list.text);
+    std::fs::write(&go, "").expect("the fifo has a reader");
+    let text = client.answer(id)["result"]["content"][0]["text"].to_string();
+    assert!(
+        text.contains("begun\\nover") && text.contains("exit 0"),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_bash_construct_is_one_command() {
+    if !have("each_bash_construct_is_one_command", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    let function = client.run("greet() {\n  local name=$1\n  echo \"hello $name\"\n}");
+    assert_eq!(function.facts["exit_code"], 0, "{}", function.text);
+    check(&mut client, "greet you", "hello you", 0, Value::Null);
+    check(
+        &mut client,
+        "for i in 1 2; do\n  echo $i\ndone",
+        "1\n2",
+        0,
+        Value::Null,
+    );
+    check(
+        &mut client,
+        "if true\nthen echo yes\nfi",
+        "yes",
+        0,
+        Value::Null,
+    );
+    check(&mut client, "echo one \\\n  two", "one two", 0, Value::Null);
+    // The user's own settings hold, and harm neither them nor us.
+    check(&mut client, "set -u; set -o pipefail", "", 0, Value::Null);
+    check(&mut client, "false | true", "", 1, json!([1, 0]));
+    let mut traced = client.run("set -x");
+    assert_eq!(traced.facts["exit_code"], 0);
+    traced = client.run("true");
+    assert_eq!(traced.body(), "+ true", "{}", traced.text);
+    client.run("set +x");
+    check(&mut client, "PS1='\\n$(echo two)\\n> '", "", 0, Value::Null);
+    check(&mut client, "echo after", "after", 0, Value::Null);
+    // set -e does not end the shell at a failing prompt hook, and `! true` does not at all.
+    check(&mut client, "set -e; ! true", "", 1, Value::Null);
+    check(&mut client, "echo alive", "alive", 0, Value::Null);
+    // Without the hook that tells the status, unknown is said and nothing is invented.
+    client.run("set +e +u");
+    let dropped = client.run("PROMPT_COMMAND='true'");
+    assert!(dropped.text.contains("status unknown"), "{}", dropped.text);
+    let unknown = client.run("(exit 4)");
+    assert!(unknown.facts.get("exit_code").is_none(), "{}", unknown.text);
+    assert!(unknown.text.contains("PROMPT_COMMAND"), "{}", unknown.text);
+}

@@ -10,6 +10,7 @@ use crate::reply::words;
 use crate::session::MarkId;
 use crate::session::front::{self, Front};
 use crate::session::keys::Key;
+use crate::session::regions;
 use crate::session::snapshot::{self, Span};
 use crate::session::watch::Woken;
 use crate::session::{Position, RegionId, Session};
@@ -384,6 +385,12 @@ pub fn tell(
         return Ok(reply);
     }
     notes(&mut reply, outcome);
+    if region
+        .as_ref()
+        .is_some_and(|region| region.status == regions::Status::Lost)
+    {
+        reply.note("its shell did not say how it ended: the shell was replaced, or its PROMPT_COMMAND was; a new session tells statuses again");
+    }
     if continues {
         reply.note("the shell wants the rest (an open quote, heredoc or block): send it with `run`, or press ctrl+c with `send`");
     }
