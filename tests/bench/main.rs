@@ -2,8 +2,12 @@
 //! test.
 
 mod inputs;
+mod latency;
 mod peers;
 mod term;
+#[path = "../util/mod.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod util;
 
 use std::process::ExitCode;
 
@@ -11,9 +15,10 @@ fn main() -> ExitCode {
     // cargo adds an argument of its own.
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     match args.next().as_deref() {
+        Some("latency") => latency::run(),
         Some("term") => term::run(args),
         _ => {
-            eprintln!("usage: cargo bench --bench bench -- term [MEGABYTES]");
+            eprintln!("usage: cargo bench --bench bench -- latency | term [MEGABYTES]");
             ExitCode::from(2)
         }
     }
