@@ -8,15 +8,19 @@
 
 mod checkpoint;
 mod cooked;
+mod edit;
 mod fullscreen;
 mod grid;
 mod markers;
 mod marks;
 mod params;
 mod parser;
+mod perform;
+mod print;
 mod reading;
 mod reflow;
 mod row;
+mod scan;
 mod screen;
 mod sequences;
 mod terminal;

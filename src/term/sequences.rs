@@ -2,7 +2,7 @@
 
 use super::markers::Marker;
 use super::params::Params;
-use super::parser::{Perform, Span};
+use super::perform::{Perform, Span};
 use super::screen::Screen;
 use super::terminal::Event;
 
