@@ -116,9 +116,7 @@ impl Grid {
     /// A row is cut off; its marks go to the last row.
     fn lose(&mut self, row: Row, log: &mut Log) {
         log.cooked.notes.extend(row.notes);
-        if row.marked
-            && let Some(last) = self.lines.back_mut()
-        {
+        if let Some(last) = self.lines.back_mut().filter(|_| row.marked) {
             last.marked = true;
             log.marks.move_row(row.id, last.id);
         }

@@ -317,7 +317,7 @@ impl Screen {
 
     /// Shows the normal screen again. True when it was not shown before.
     pub fn leave_alternate(&mut self, restore_cursor: bool) -> bool {
-        if restore_cursor && let Some(at) = self.covered_cursor {
+        if let Some(at) = self.covered_cursor.filter(|_| restore_cursor) {
             self.cursor = at;
         }
         let left = self.covered.take();

@@ -78,11 +78,11 @@ impl Perform for Performer {
 
     #[inline]
     fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8, end: u64) {
-        if byte == b'm' && intermediates.is_empty() && params.len() <= SAFE_SGR {
-            self.screen.last = None;
-        } else if let Some(params) = Params::parse(params)
-            && self.sequence(&params, intermediates, byte, end)
-        {
+        // The common case: SGR, which nothing reads.
+        let known = byte == b'm' && intermediates.is_empty() && params.len() <= SAFE_SGR
+            || Params::parse(params)
+                .is_some_and(|params| self.sequence(&params, intermediates, byte, end));
+        if known {
             self.screen.last = None;
         }
     }

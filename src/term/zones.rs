@@ -169,9 +169,7 @@ impl Screen {
             row.hidden = true;
             self.zones.shadows = true;
         }
-        if first < end
-            && let Some(above) = first.checked_sub(1)
-        {
+        if let Some(above) = first.checked_sub(1).filter(|_| first < end) {
             self.grid.lines[above].linked = false;
         }
     }
