@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod cooked;
+mod edit;
 mod fullscreen;
 mod grid;
 pub mod keys;
@@ -15,9 +16,12 @@ mod markers;
 mod marks;
 mod params;
 mod parser;
+mod perform;
+mod print;
 mod reading;
 mod reflow;
 mod row;
+mod scan;
 mod screen;
 mod sequences;
 mod step;

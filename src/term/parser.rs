@@ -1,6 +1,8 @@
 //! The escape-sequence state machine: bytes in, calls of [`Perform`] out. Total: any bytes make a state, never an
 //! error, and feeding A then B equals feeding AB. Must not know what a sequence does, nor what a screen is.
 
+use super::perform::{Perform, Span};
+use super::scan::{ascii_run, whole_char};
 use super::utf8::{Decoder, Step};
 
 /// Most bytes of parameters (tmux keeps 63 and drops a sequence with more).
@@ -13,36 +15,6 @@ const OSC_MAX: usize = 4 << 10;
 const STRING_MAX: u64 = 16 << 20;
 /// What a DCS that carries a sequence through tmux begins with.
 const PASSTHROUGH: &[u8] = b"tmux;";
-
-/// Where in the input something stood, in bytes since the start of the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The offset of the first byte.
-    pub start: u64,
-    /// The offset just after the last byte.
-    pub end: u64,
-}
-
-/// What the parser found, in order.
-pub trait Perform {
-    /// A run of printable ASCII (0x20 to 0x7E), not empty.
-    fn print_ascii(&mut self, run: &[u8]);
-    /// A character beyond ASCII; U+FFFD for what is malformed.
-    fn print(&mut self, c: char);
-    /// A C0 control other than ESC.
-    fn control(&mut self, byte: u8);
-    /// `ESC`, intermediate bytes, final byte.
-    fn escape(&mut self, intermediates: &[u8], byte: u8);
-    /// `CSI`; `intermediates` has the private marker first; `params` is digits, `;` and `:`. `end` is the offset just
-    /// after it.
-    fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8, end: u64);
-    /// A string begins that the terminal itself reads (OSC, DCS, APC, `ESC k`).
-    fn string(&mut self);
-    /// A whole OSC of at most 4 KiB.
-    fn osc(&mut self, string: &[u8], span: Span);
-    /// A string was given up as one that never ends; the input goes on at `offset`.
-    fn abandoned(&mut self, offset: u64);
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -517,53 +489,4 @@ impl Parser {
         }
         self.string.clear();
     }
-}
-
-/// The character that `bytes` begins with and its length, when it is whole and well formed: what `Decoder` would come
-/// to, without its states.
-#[inline]
-fn whole_char(bytes: &[u8]) -> Option<(char, usize)> {
-    let bits = |at: usize| match bytes.get(at) {
-        Some(&byte) if byte & 0xC0 == 0x80 => Some(u32::from(byte & 0x3F)),
-        _ => None,
-    };
-    let first = u32::from(*bytes.first()?);
-    let (code, len, least) = match first {
-        0xC0..=0xDF => ((first & 0x1F) << 6 | bits(1)?, 2, 0x80),
-        0xE0..=0xEF => ((first & 0x0F) << 12 | bits(1)? << 6 | bits(2)?, 3, 0x800),
-        0xF0..=0xF7 => (
-            (first & 0x07) << 18 | bits(1)? << 12 | bits(2)? << 6 | bits(3)?,
-            4,
-            0x1_0000,
-        ),
-        _ => return None,
-    };
-    // Not longer than need be, no surrogate, not over U+10FFFF.
-    char::from_u32(code)
-        .filter(|_| code >= least)
-        .map(|c| (c, len))
-}
-
-/// How many bytes of printable ASCII `bytes` begins with. Eight at a time.
-fn ascii_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let mut at = 0;
-    for chunk in bytes.chunks_exact(8) {
-        // chunks_exact gives eight bytes.
-        let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
-        // The high bit of a byte is set when the byte is < 0x20, is 0x7F, or is >= 0x80. A borrow or carry can only
-        // come from a lower byte that is itself marked, so the first mark is exact.
-        let below = word.wrapping_sub(ONES * 0x20) & !word;
-        let above = word.wrapping_add(ONES) | word;
-        let marks = (below | above) & HIGH;
-        if marks != 0 {
-            return at + marks.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    at + bytes[at..]
-        .iter()
-        .take_while(|byte| (0x20..=0x7E).contains(*byte))
-        .count()
 }

@@ -3,7 +3,7 @@
 
 use super::grid::{Grid, Log};
 use super::row::Note;
-use super::width::{self, Class, Join, Rules};
+use super::width::Rules;
 use super::zones::Zones;
 
 /// A place on the screen, from 0. The column may be the width: a character printed there wraps first.
@@ -117,164 +117,6 @@ impl Screen {
             rules,
             clock: None,
         }
-    }
-
-    /// A run of printable ASCII.
-    #[inline]
-    pub fn print_ascii(&mut self, run: &[u8]) {
-        if !self.modes.wrap || self.modes.insert || self.charsets.drawing() {
-            for &byte in run {
-                let c = if self.charsets.drawing() {
-                    line_drawing(byte)
-                } else {
-                    byte.into()
-                };
-                self.print(c);
-                self.last = Some(c);
-            }
-            return;
-        }
-        self.last = run.last().map(|&byte| byte.into());
-        let mut rest = run;
-        while !rest.is_empty() {
-            if self.cursor.col >= self.grid.cols {
-                self.wrap();
-            }
-            let room = self.grid.cols - self.cursor.col;
-            let (part, after) = rest.split_at(room.min(rest.len()));
-            if self.zones.watching {
-                self.before_print();
-            }
-            self.grid
-                .row_mut(self.cursor.row)
-                .write_ascii(self.cursor.col, part);
-            self.cursor.col += part.len();
-            rest = after;
-        }
-    }
-
-    /// One character, whatever the character set.
-    #[inline]
-    pub fn print(&mut self, c: char) {
-        self.last = Some(c).filter(|_| self.rules.repeats_all);
-        let width = match width::class(c) {
-            Class::Zero => return self.combine(c),
-            Class::Unassigned if !self.rules.unassigned => return,
-            // C1 controls are never controls here, and never seen.
-            Class::One if ('\u{80}'..'\u{A0}').contains(&c) => return,
-            Class::Unassigned | Class::One => 1,
-            Class::Two => 2,
-        };
-        if self.joiner {
-            self.joiner = false;
-            self.add_to_last(&[JOINER, c]);
-        } else if c < '\u{1F1E6}' && self.rules.joiner_waits || !self.joins(c) {
-            let wide = self.rules.wide_indicator && width::join(c) == Some(Join::Indicator);
-            self.put(c, if wide { 2 } else { width });
-        }
-    }
-
-    /// One character as it is, in a cell of its own.
-    #[inline]
-    fn put(&mut self, c: char, width: usize) {
-        let cols = self.grid.cols;
-        let col = self.cursor.col;
-        let fits = col + width <= cols;
-        if !self.modes.wrap && width > 1 && (width > cols || col != cols && !fits) {
-            return;
-        }
-        if self.modes.insert && col < cols {
-            self.insert_cells(width);
-        }
-        if self.modes.wrap && !fits {
-            self.wrap();
-        }
-        let At { row, col } = self.cursor;
-        if col + width > cols {
-            return;
-        }
-        if self.zones.watching {
-            self.before_print();
-        }
-        let alone = !self.modes.wrap && !self.modes.insert;
-        if c != ' '
-            || !alone
-            || self.charsets.drawing()
-            || col < allocated(self.grid.row(row).cells.len(), cols)
-        {
-            self.grid.row_mut(row).write(col, c, width);
-        }
-        // Without DECAWM the cursor stays on the last column.
-        let last = if self.modes.wrap { cols } else { cols - 1 };
-        self.cursor.col = (col + width).min(last);
-    }
-
-    /// A zero-width character goes into the cell before the cursor.
-    fn combine(&mut self, c: char) {
-        match width::join(c) {
-            Some(Join::Joiner) if self.rules.joiner_waits => self.joiner = true,
-            Some(Join::Presentation) if self.rules.emoji_presentation => {
-                self.add_to_last(&[c]);
-                self.widen_last();
-            }
-            // Line and paragraph separators: tmux up to 3.3a drops what its C library calls unprintable.
-            _ if matches!(c, '\u{2028}' | '\u{2029}') && !self.rules.unassigned => {}
-            _ if std::mem::take(&mut self.joiner) => self.add_to_last(&[JOINER, c]),
-            _ => self.add_to_last(&[c]),
-        }
-    }
-
-    /// Adds characters to the cell before the cursor; at column 0 they are dropped.
-    fn add_to_last(&mut self, text: &[char]) {
-        let At { row, col } = self.cursor;
-        for &c in text {
-            self.grid.row_mut(row).combine(col, c);
-        }
-    }
-
-    /// Makes the character before the cursor two columns wide, when there is room.
-    fn widen_last(&mut self) {
-        let At { row, col } = self.cursor;
-        if col > 0 && col < self.grid.cols && self.grid.row(row).lead(col) == Some(col - 1) {
-            self.grid.row_mut(row).widen(col - 1);
-            self.cursor.col += 1;
-        }
-    }
-
-    /// Takes a character into the cell before the cursor, if it belongs there.
-    fn joins(&mut self, c: char) -> bool {
-        let At { row, col } = self.cursor;
-        let Some(lead) = self.grid.row(row).lead(col) else {
-            return false;
-        };
-        let before = self.grid.row(row).text(lead, lead + 1);
-        let joined = !self.rules.joiner_waits && before.ends_with(JOINER);
-        let mut chars = before.chars();
-        let Some(first) = chars.next() else {
-            return false;
-        };
-        let pair = match width::join(c) {
-            Some(Join::SkinTone) => self.rules.skin_tone_joins && width::takes_skin_tone(first),
-            Some(Join::Indicator) => {
-                let half = width::join(first) == Some(Join::Indicator) && chars.next().is_none();
-                self.rules.flags_join && half
-            }
-            _ => false,
-        };
-        if joined || pair {
-            self.add_to_last(&[c]);
-        }
-        if pair {
-            self.widen_last();
-        }
-        joined || pair
-    }
-
-    /// The line goes on in the next row.
-    fn wrap(&mut self) {
-        self.grid.row_mut(self.cursor.row).linked = true;
-        self.line_feed();
-        self.cursor.col = 0;
     }
 
     pub fn line_feed(&mut self) {
@@ -425,134 +267,6 @@ impl Screen {
         self.go_to(Some(self.saved.at.row), Some(self.saved.at.col), false);
     }
 
-    fn insert_cells(&mut self, count: usize) {
-        let At { row, col } = self.cursor;
-        let cols = self.grid.cols;
-        if col + 1 >= cols {
-            self.grid.erase(row, col, cols, &mut self.log);
-        } else if count < cols - col {
-            // With all that is left of the row, tmux moves nothing and clears nothing.
-            self.grid.row_mut(row).insert(col, count, cols);
-        }
-    }
-
-    pub fn insert_chars(&mut self, count: usize) {
-        let count = count.min(self.grid.cols - self.cursor.col);
-        if count > 0 {
-            self.insert_cells(count);
-        }
-    }
-
-    pub fn delete_chars(&mut self, count: usize) {
-        let At { row, col } = self.cursor;
-        let count = count.min(self.grid.cols - col);
-        let cols = self.grid.cols;
-        if count > 0 && col + count == cols {
-            self.grid.erase(row, col, cols, &mut self.log);
-        } else if count > 0 {
-            self.grid.row_mut(row).delete(col, count, cols);
-        }
-    }
-
-    pub fn erase_chars(&mut self, count: usize) {
-        let At { row, col } = self.cursor;
-        let count = count.min(self.grid.cols - col);
-        if count > 0 {
-            self.grid.erase(row, col, col + count, &mut self.log);
-        }
-    }
-
-    /// Where IL and DL end: the region's bottom, or the screen's when the cursor is outside of the region.
-    fn lines_end(&self) -> (usize, bool) {
-        let inside = (self.top..=self.bottom).contains(&self.cursor.row);
-        (
-            if inside {
-                self.bottom + 1
-            } else {
-                self.grid.rows
-            },
-            inside,
-        )
-    }
-
-    pub fn insert_lines(&mut self, count: usize) {
-        let (end, inside) = self.lines_end();
-        let count = count.min(end - self.cursor.row);
-        self.grid
-            .insert_rows(self.cursor.row, count, end, inside, &mut self.log);
-    }
-
-    pub fn delete_lines(&mut self, count: usize) {
-        let (end, _) = self.lines_end();
-        let count = count.min(end - self.cursor.row);
-        self.grid
-            .delete_rows(self.cursor.row, count, end, &mut self.log);
-    }
-
-    fn clear_line(&mut self) {
-        // tmux does nothing to a row without cells, not even to the link above.
-        if !self.grid.row(self.cursor.row).cells.is_empty() {
-            self.grid.clear_rows(self.cursor.row, 1, &mut self.log);
-        }
-    }
-
-    pub fn erase_line_right(&mut self) {
-        let At { row, col } = self.cursor;
-        if col == 0 {
-            self.clear_line();
-        } else if col < self.grid.cols {
-            self.grid.row_mut(row).erase(col, usize::MAX);
-        }
-    }
-
-    pub fn erase_line_left(&mut self) {
-        let At { row, col } = self.cursor;
-        if col + 1 >= self.grid.cols {
-            self.clear_line();
-        } else {
-            self.grid.erase(row, 0, col + 1, &mut self.log);
-        }
-    }
-
-    pub fn erase_line(&mut self) {
-        self.clear_line();
-    }
-
-    pub fn erase_below(&mut self) {
-        let At { row, col } = self.cursor;
-        if row == 0 && col == 0 && self.grid.history {
-            self.clear_to_history();
-            return;
-        }
-        if col < self.grid.cols {
-            self.grid.erase(row, col, self.grid.cols, &mut self.log);
-        }
-        self.grid
-            .clear_rows(row + 1, self.grid.rows - row - 1, &mut self.log);
-    }
-
-    pub fn erase_above(&mut self) {
-        let At { row, col } = self.cursor;
-        self.grid.clear_rows(0, row, &mut self.log);
-        let end = (col + 1).min(self.grid.cols);
-        self.grid.erase(row, 0, end, &mut self.log);
-    }
-
-    pub fn erase_screen(&mut self) {
-        if self.grid.history {
-            self.clear_to_history();
-        } else {
-            self.grid.clear_rows(0, self.grid.rows, &mut self.log);
-        }
-    }
-
-    fn clear_to_history(&mut self) {
-        self.grid.clear_to_history(&mut self.log);
-        if self.zones.watching {
-            self.cleared();
-        }
-    }
-
     /// DECALN.
     pub fn fill(&mut self) {
         let line = vec![b'E'; self.grid.cols];
@@ -611,10 +325,11 @@ impl Screen {
         if let Some(covered) = left {
             let (cols, rows) = (self.grid.cols, self.grid.rows);
             let alternate = std::mem::replace(&mut self.grid, covered.grid);
-            let home = self.grid.row(0).id;
+            // What was marked on the alternate screen stands where the program was started.
+            let home = self.grid.row_mut(covered.cursor.row);
             for row in alternate.lines.iter().filter(|row| row.marked) {
-                self.log.marks.move_row(row.id, home);
-                self.grid.row_mut(0).marked = true;
+                home.marked = true;
+                self.log.marks.move_row(row.id, home.id);
             }
             for row in &mut self.grid.lines {
                 for note in row.notes.iter_mut().filter(|note| note.open) {
@@ -629,32 +344,7 @@ impl Screen {
     }
 }
 
-const JOINER: char = '\u{200D}';
-
-/// How many cells tmux has allocated for a row that uses `used`, of `cols`, when it grew cell by cell. A blank printed
-/// by itself (not in a run) behind them makes no cell.
-fn allocated(used: usize, cols: usize) -> usize {
-    match used {
-        0 => 0,
-        _ if used <= cols / 4 && cols / 4 > 1 => cols / 4,
-        _ if used <= cols / 2 && cols / 2 > 1 => cols / 2,
-        _ => cols,
-    }
-}
-
 /// A stop every eight columns.
 pub fn default_tabs(cols: usize) -> Vec<bool> {
     (0..cols).map(|col| col > 0 && col % 8 == 0).collect()
-}
-
-/// The character that DEC line drawing shows for an ASCII character (VT100 User Guide, table 3-9).
-fn line_drawing(byte: u8) -> char {
-    const TABLE: [char; 31] = [
-        '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
-        '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
-    ];
-    let index = byte.checked_sub(0x60).map(usize::from);
-    index
-        .and_then(|index| TABLE.get(index).copied())
-        .unwrap_or(byte.into())
 }

@@ -2,7 +2,7 @@
 
 use super::markers::Marker;
 use super::params::Params;
-use super::parser::{Perform, Span};
+use super::perform::{Perform, Span};
 use super::screen::Screen;
 use super::terminal::Event;
 
@@ -78,11 +78,11 @@ impl Perform for Performer {
 
     #[inline]
     fn csi(&mut self, params: &[u8], intermediates: &[u8], byte: u8, end: u64) {
-        let ignored = byte == b'm' && intermediates.is_empty() && params.len() <= SAFE_SGR;
-        if ignored
+        // The common case: SGR, which nothing reads.
+        let known = byte == b'm' && intermediates.is_empty() && params.len() <= SAFE_SGR
             || Params::parse(params)
-                .is_some_and(|params| self.sequence(&params, intermediates, byte, end))
-        {
+                .is_some_and(|params| self.sequence(&params, intermediates, byte, end));
+        if known {
             self.screen.last = None;
         }
     }
