@@ -29,6 +29,7 @@ impl Home {
         home.write(".bash_profile", ". ~/.bashrc\n");
         home.rc(Shell::Bash, "");
         home.rc(Shell::Zsh, "");
+        home.rc(Shell::Fish, "");
         home
     }
 
@@ -43,6 +44,10 @@ impl Home {
         match shell {
             Shell::Bash => self.write(".bashrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
             Shell::Zsh => self.write(".zshrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
+            Shell::Fish => {
+                let plain = "function fish_prompt; echo '$ '; end\nset -g fish_greeting\n";
+                self.write(".config/fish/config.fish", &format!("{plain}{text}\n"));
+            }
         }
     }
 
@@ -162,8 +167,12 @@ pub fn short(items: &[Item], pids: &[String]) -> String {
     let mut output = false;
     for item in items {
         match item {
-            Item::Text(text) if output => words.push(format!("{:?}", plain(text))),
-            Item::Text(_) => {}
+            Item::Text(text) => {
+                let text = plain(text);
+                if output && !text.is_empty() {
+                    words.push(format!("{text:?}"));
+                }
+            }
             Item::Mark(mark) if mark.keys.get("k").is_some_and(|kind| kind == "e") => {
                 output = false
             }
@@ -197,8 +206,8 @@ impl Mark {
     }
 }
 
-/// Text as a person sees it on a terminal of 80 columns that knows new lines, carriage returns, backspaces and erasing to
-/// the end, and takes all other control sequences for nothing.
+/// Text as a person sees it on a terminal of 80 columns that moves within a line and erases to its end, and takes all other
+/// control sequences for nothing.
 pub fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = vec![Vec::new()];
@@ -209,9 +218,18 @@ pub fn plain(bytes: &[u8]) -> String {
         match char {
             '\x1b' => match rest.next() {
                 Some('[') => {
+                    let rest_text = rest.as_str();
                     let end = rest.find(|char| ('@'..='~').contains(char));
-                    if matches!(end, Some('K' | 'J')) {
-                        line.truncate(column);
+                    let count = rest_text
+                        .chars()
+                        .take_while(char::is_ascii_digit)
+                        .collect::<String>();
+                    let count = count.parse().unwrap_or(1);
+                    match end {
+                        Some('K' | 'J') => line.truncate(column),
+                        Some('C') => column += count,
+                        Some('D') => column = column.saturating_sub(count),
+                        _ => {}
                     }
                 }
                 Some(']') => drop(rest.find(|&char| char == '\x07')),
@@ -341,6 +359,8 @@ impl Session {
             let seen = session.seen();
             let mut lines = seen.lines().skip(1);
             lines.any(|line| line.trim_end().ends_with(['$', '#']))
+                // In tmux, which moves about the screen.
+                || session.text().contains("$ \x1b[K")
         });
     }
 
