@@ -8,6 +8,7 @@ mod common;
 mod files;
 mod fish;
 mod harness;
+mod places;
 mod screen;
 mod zsh;
 
@@ -241,24 +242,24 @@ behaviours! {
         Fish f45 = fish::exec;
     }
     46 "own pty" {
-        Bash b46 = common::own_pty;
-        Zsh z46 = common::own_pty;
-        Fish f46 = common::own_pty;
+        Bash b46 = places::own_pty;
+        Zsh z46 = places::own_pty;
+        Fish f46 = places::own_pty;
     }
     47 "env -i, su -, sudo -i" {
-        Bash b47 = common::stripped;
-        Zsh z47 = common::stripped;
-        Fish f47 = common::stripped;
+        Bash b47 = places::stripped;
+        Zsh z47 = places::stripped;
+        Fish f47 = places::stripped;
     }
     48 "sudo -E" {
-        Bash b48 = common::sudo;
-        Zsh z48 = common::sudo;
-        Fish f48 = common::sudo;
+        Bash b48 = places::sudo;
+        Zsh z48 = places::sudo;
+        Fish f48 = places::sudo;
     }
     49 "foreign markers" {
-        Bash b49 = common::foreign;
-        Zsh z49 = common::foreign;
-        Fish f49 = common::foreign;
+        Bash b49 = places::foreign;
+        Zsh z49 = places::foreign;
+        Fish f49 = places::foreign;
     }
     50 "exec >file" {
         Bash b50 = common::redirected;
@@ -324,22 +325,22 @@ behaviours! {
         Bash b68 = bash::no_traces;
     }
     69 "no process per prompt" {
-        Bash b69 = common::no_forks;
-        Zsh z69 = common::no_forks;
-        Fish f69 = common::no_forks;
+        Bash b69 = places::no_forks;
+        Zsh z69 = places::no_forks;
+        Fish f69 = places::no_forks;
     }
     70 "inside bwrap" {
-        Bash b70 = common::bwrap;
-        Zsh z70 = common::bwrap;
-        Fish f70 = common::bwrap;
+        Bash b70 = places::bwrap;
+        Zsh z70 = places::bwrap;
+        Fish f70 = places::bwrap;
     }
     71 "stderr elsewhere" {
         Bash b71 = bash::stderr_elsewhere;
     }
     72 "nonce unset" {
-        Bash b72 = common::no_nonce;
-        Zsh z72 = common::no_nonce;
-        Fish f72 = common::no_nonce;
+        Bash b72 = places::no_nonce;
+        Zsh z72 = places::no_nonce;
+        Fish f72 = places::no_nonce;
     }
 }
 

@@ -21,7 +21,11 @@ function __paneglass_start
     and isatty stderr
     or return 0
     set -g __paneglass_id "n=$__PANEGLASS_NONCE;pid=$fish_pid"
-    set -g __paneglass_at "host="(__paneglass_value "$hostname")";user="(__paneglass_value "$USER")
+    __paneglass_value "$hostname"
+    set -g __paneglass_at "host=$__paneglass_x"
+    __paneglass_value "$USER"
+    set -ga __paneglass_at "user=$__paneglass_x"
+    set -g __paneglass_at (string join ';' -- $__paneglass_at)
     set -g __paneglass_pwd
     # A bash that is started from here finds its way in; shell/bash/integration.bash knows these.
     set -gx __PANEGLASS_NONCE $__PANEGLASS_NONCE
@@ -55,11 +59,12 @@ function __paneglass_start
     function __paneglass_begin --on-event fish_prompt
         if test "$PWD" != "$__paneglass_pwd"
             set -g __paneglass_pwd $PWD
-            set -g __paneglass_cwd ";cwd="(__paneglass_value "$PWD")
+            __paneglass_value "$PWD"
             # A reader stores an OSC up to 4 KiB.
-            test (string length -- $__paneglass_cwd) -lt 3000
-            or set -g __paneglass_cwd
-            set -g __paneglass_a \e']133;A;'"$__paneglass_id;$__paneglass_at$__paneglass_cwd"\a
+            set -l cwd ";cwd=$__paneglass_x"
+            string match -qr '^.{3000}' -- $__paneglass_x
+            and set cwd ''
+            set -g __paneglass_a \e']133;A;'"$__paneglass_id;$__paneglass_at$cwd"\a
         end
         if not functions fish_prompt | string match -q '*__paneglass_inside*'
             __paneglass_wrap_prompt
@@ -72,14 +77,18 @@ function __paneglass_start
     printf '\e]133;P;k=h;%s;sh=fish;v=%s\a' $__paneglass_id (string match -r '^\d+\.\d+' -- $version) >&2
 end
 
-# A marker's value: literal, or ~ and the hex of its bytes.
+# Sets __paneglass_x to a marker's value: literal, or ~ and the hex of its bytes.
 function __paneglass_value
     if string match -qr '^[A-Za-z0-9._-]*$' -- $argv[1]
-        echo $argv[1]
+        set -g __paneglass_x $argv[1]
+        return
+    end
+    # The bytes of text beyond ASCII are to be had by way of a URL; what stays a character there is ASCII.
+    if string match -qr '^[ -~]*$' -- $argv[1]
+        set -g __paneglass_x "~"(printf %02x "'"(string split '' -- $argv[1]))
     else
-        # Bytes by way of a URL: what stays a character is ASCII.
-        set -l bytes (string escape --style=url -- $argv[1] | string match -ra '%..|.' | string replace -r '^%' 0x | string replace -r '^(.)$' '\'$1')
-        echo "~"(printf %02x $bytes | string collect)
+        set -l bytes (string escape --style=url -- $argv[1] | string match -ra '%..|.' | string replace -r '^%' 0x)
+        set -g __paneglass_x "~"(printf %02x (string replace -r '^(.)$' '\'$1' -- $bytes))
     end
 end
 

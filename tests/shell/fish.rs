@@ -13,15 +13,6 @@ pub fn continuation(shell: Shell) {
         session.short().ends_with(r#"C "a\nb\n" D0(0) A B"#)
     });
     assert_eq!(session.count('C'), 1);
-    session.press("for i in 1\r");
-    session.wait_for("for");
-    session.wait_reading();
-    session.more("\x03");
-    session.wait_for("^C");
-    session.press("echo hi\r");
-    session.wait("an end", |session| {
-        session.short().ends_with(r#"C "hi\n" D0(0) A B"#)
-    });
 }
 
 pub fn idle_notice(shell: Shell) {

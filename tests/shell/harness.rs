@@ -3,7 +3,7 @@
 use super::files::{self, Shell};
 use crate::util::pty::Pty;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,8 @@ impl Home {
         std::fs::create_dir_all(dir.join("w")).unwrap();
         files::write(&dir.join("pg")).unwrap();
         let home = Home { dir };
+        // Else fish reads all man pages at its first start.
+        std::fs::create_dir_all(home.path(".local/share/fish/generated_completions")).unwrap();
         home.write(".bash_profile", ". ~/.bashrc\n");
         home.rc(Shell::Bash, "");
         home.rc(Shell::Zsh, "");

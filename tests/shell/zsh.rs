@@ -326,7 +326,7 @@ pub fn same_files(shell: Shell) {
             };
             let names: Vec<String> = names
                 .lines()
-                .filter(|name| !ours(name))
+                .filter(|name| !name.is_empty() && !ours(name))
                 .map(String::from)
                 .collect();
             (said.replace(&dir, "~/"), names)
