@@ -3,6 +3,7 @@
 
 mod bash;
 mod bash_user;
+mod cli;
 mod common;
 #[path = "../src/place/files.rs"]
 mod files;
@@ -336,6 +337,12 @@ behaviours! {
     }
     71 "stderr elsewhere" {
         Bash b71 = bash::stderr_elsewhere;
+    }
+    73 "nested, without the files" {
+        Bash b73 = bash::nested_without_files;
+    }
+    74 "logout file" {
+        Bash b74 = bash::logout;
     }
     72 "nonce unset" {
         Bash b72 = places::no_nonce;

@@ -314,10 +314,6 @@ impl Session {
         self.pty.pid()
     }
 
-    pub fn resize(&self, columns: u16, rows: u16) {
-        self.pty.resize(columns, rows);
-    }
-
     /// Types a line and Enter, and waits until the step in short is `expected`.
     #[track_caller]
     pub fn run(&mut self, line: &str, expected: &str) {

@@ -7,17 +7,9 @@ use crate::util::skip::have;
 pub fn own_pty(shell: Shell) {
     let program = shell.program();
     let mut session = Session::start(shell, "");
-    let tmux = format!(
-        "tmux -L {} -f /dev/null",
-        session
-            .home
-            .work()
-            .parent()
-            .unwrap()
-            .file_name()
-            .unwrap()
-            .display()
-    );
+    let socket = session.home.path("");
+    let socket = socket.file_name().unwrap().to_str().unwrap();
+    let tmux = format!("tmux -L {socket} -f /dev/null");
     let cases = [
         ("script", format!("script -qc '{program}' /dev/null")),
         (
