@@ -3,10 +3,13 @@
 
 mod bash;
 mod bash_user;
+mod cli;
 mod common;
 #[path = "../src/place/files.rs"]
 mod files;
+mod fish;
 mod harness;
+mod places;
 mod screen;
 mod zsh;
 
@@ -21,6 +24,7 @@ impl Shell {
         match self {
             Shell::Bash => "bash",
             Shell::Zsh => "zsh",
+            Shell::Fish => "fish",
         }
     }
 }
@@ -47,18 +51,22 @@ behaviours! {
     1 "first prompt" {
         Bash b01 = common::first_prompt;
         Zsh z01 = common::first_prompt;
+        Fish f01 = common::first_prompt;
     }
     2 "simple command" {
         Bash b02 = common::simple;
         Zsh z02 = common::simple;
+        Fish f02 = common::simple;
     }
     3 "failure" {
         Bash b03 = common::failure;
         Zsh z03 = common::failure;
+        Fish f03 = common::failure;
     }
     4 "pipeline" {
         Bash b04 = common::pipeline;
         Zsh z04 = common::pipeline;
+        Fish f04 = common::pipeline;
     }
     5 "pipefail" {
         Bash b05 = common::pipefail;
@@ -67,30 +75,37 @@ behaviours! {
     6 "negation" {
         Bash b06 = common::negation;
         Zsh z06 = common::negation;
+        Fish f06 = common::negation;
     }
     7 "empty Enter" {
         Bash b07 = common::empty;
         Zsh z07 = common::empty;
+        Fish f07 = common::empty;
     }
     8 "spaces, a comment" {
         Bash b08 = common::comment;
         Zsh z08 = common::comment;
+        Fish f08 = common::comment;
     }
     9 "Ctrl-C at the prompt" {
         Bash b09 = common::interrupt_prompt;
         Zsh z09 = common::interrupt_prompt;
+        Fish f09 = common::interrupt_prompt;
     }
     10 "Ctrl-C running" {
         Bash b10 = common::interrupt_running;
         Zsh z10 = common::interrupt_running;
+        Fish f10 = common::interrupt_running;
     }
     11 "syntax error" {
         Bash b11 = common::syntax_error;
         Zsh z11 = common::syntax_error;
+        Fish f11 = common::syntax_error;
     }
     12 "continuation prompt" {
         Bash b12 = common::continuation;
         Zsh z12 = common::continuation;
+        Fish f12 = fish::continuation;
     }
     13 "Ctrl-C at a continuation prompt" {
         Bash b13 = common::interrupt_continuation;
@@ -103,37 +118,46 @@ behaviours! {
     15 "bracketed paste of two lines" {
         Bash b15 = common::paste;
         Zsh z15 = common::paste;
+        Fish f15 = common::paste;
     }
     16 "no trailing newline" {
         Bash b16 = common::no_newline;
         Zsh z16 = common::no_newline;
+        Fish f16 = common::no_newline;
     }
     17 "background job" {
         Bash b17 = common::background;
         Zsh z17 = common::background;
+        Fish f17 = common::background;
     }
     18 "job done while idle" {
         Zsh z18 = zsh::idle_notice;
+        Fish f18 = fish::idle_notice;
     }
     19 "Ctrl-Z" {
         Bash b19 = common::stop;
         Zsh z19 = common::stop;
+        Fish f19 = common::stop;
     }
     20 "fg, Ctrl-C" {
         Bash b20 = common::foreground;
         Zsh z20 = common::foreground;
+        Fish f20 = common::foreground;
     }
     21 "signal" {
         Bash b21 = common::signal;
         Zsh z21 = common::signal;
+        Fish f21 = common::signal;
     }
     22 "not found" {
         Bash b22 = common::not_found;
         Zsh z22 = common::not_found;
+        Fish f22 = common::not_found;
     }
     23 "subshell" {
         Bash b23 = common::subshell;
         Zsh z23 = common::subshell;
+        Fish f23 = common::subshell;
     }
     24 "set -e" {
         Bash b24 = bash::errexit;
@@ -167,6 +191,7 @@ behaviours! {
     33 "PS1 rebuilt each prompt" {
         Bash b33 = bash::prompt_rebuilt;
         Zsh z33 = zsh::prompt_rebuilt;
+        Fish f33 = fish::prompt_rebuilt;
     }
     34 "PS1 with a newline in $( )" {
         Bash b34 = bash::prompt_substitution;
@@ -174,10 +199,12 @@ behaviours! {
     35 "multi-line prompt, resized" {
         Bash b35 = screen::resize;
         Zsh z35 = screen::resize;
+        Fish f35 = screen::resize;
     }
     36 "Ctrl-L, vi mode, Ctrl-R, Tab" {
         Bash b36 = bash::editing;
         Zsh z36 = zsh::editing;
+        Fish f36 = fish::editing;
     }
     37 "bind -x that prints" {
         Bash b37 = bash::bound_command;
@@ -188,10 +215,12 @@ behaviours! {
     39 "long line, edited" {
         Bash b39 = screen::long_line;
         Zsh z39 = screen::long_line;
+        Fish f39 = screen::long_line;
     }
     40 "venv" {
         Bash b40 = common::venv;
         Zsh z40 = common::venv;
+        Fish f40 = fish::venv;
     }
     41 "exported PS1, dash, busybox" {
         Bash b41 = bash::exported_prompt;
@@ -200,6 +229,7 @@ behaviours! {
     42 "nested shell" {
         Bash b42 = bash::nested;
         Zsh z42 = zsh::nested;
+        Fish f42 = fish::nested;
     }
     43 "nested through sh" {
         Bash b43 = bash::nested_through_sh;
@@ -210,22 +240,27 @@ behaviours! {
     45 "exec" {
         Bash b45 = bash::exec;
         Zsh z45 = zsh::exec;
+        Fish f45 = fish::exec;
     }
     46 "own pty" {
-        Bash b46 = common::own_pty;
-        Zsh z46 = common::own_pty;
+        Bash b46 = places::own_pty;
+        Zsh z46 = places::own_pty;
+        Fish f46 = places::own_pty;
     }
     47 "env -i, su -, sudo -i" {
-        Bash b47 = common::stripped;
-        Zsh z47 = common::stripped;
+        Bash b47 = places::stripped;
+        Zsh z47 = places::stripped;
+        Fish f47 = places::stripped;
     }
     48 "sudo -E" {
-        Bash b48 = common::sudo;
-        Zsh z48 = common::sudo;
+        Bash b48 = places::sudo;
+        Zsh z48 = places::sudo;
+        Fish f48 = places::sudo;
     }
     49 "foreign markers" {
-        Bash b49 = common::foreign;
-        Zsh z49 = common::foreign;
+        Bash b49 = places::foreign;
+        Zsh z49 = places::foreign;
+        Fish f49 = places::foreign;
     }
     50 "exec >file" {
         Bash b50 = common::redirected;
@@ -234,10 +269,12 @@ behaviours! {
     51 "clear, reset, vim" {
         Bash b51 = common::screen_programs;
         Zsh z51 = common::screen_programs;
+        Fish f51 = common::screen_programs;
     }
     52 "type-ahead" {
         Bash b52 = common::type_ahead;
         Zsh z52 = common::type_ahead;
+        Fish f52 = common::type_ahead;
     }
     53 "history expansion" {
         Bash b53 = bash::history_expansion;
@@ -254,10 +291,15 @@ behaviours! {
     }
     57 "the user's files, HISTFILE, names" {
         Zsh z57 = zsh::same_files;
+        Fish f57 = fish::same_names;
+    }
+    58 "vi mode, fish_prompt redefined" {
+        Fish f58 = fish::vi_mode;
     }
     59 "exit at the top" {
         Bash b59 = common::exit;
         Zsh z59 = common::exit;
+        Fish f59 = common::exit;
     }
     61 "a hostile rc file" {
         Bash b61 = bash_user::hostile;
@@ -284,19 +326,28 @@ behaviours! {
         Bash b68 = bash::no_traces;
     }
     69 "no process per prompt" {
-        Bash b69 = common::no_forks;
-        Zsh z69 = common::no_forks;
+        Bash b69 = places::no_forks;
+        Zsh z69 = places::no_forks;
+        Fish f69 = places::no_forks;
     }
     70 "inside bwrap" {
-        Bash b70 = common::bwrap;
-        Zsh z70 = common::bwrap;
+        Bash b70 = places::bwrap;
+        Zsh z70 = places::bwrap;
+        Fish f70 = places::bwrap;
     }
     71 "stderr elsewhere" {
         Bash b71 = bash::stderr_elsewhere;
     }
+    73 "nested, without the files" {
+        Bash b73 = bash::nested_without_files;
+    }
+    74 "logout file" {
+        Bash b74 = bash::logout;
+    }
     72 "nonce unset" {
-        Bash b72 = common::no_nonce;
-        Zsh z72 = common::no_nonce;
+        Bash b72 = places::no_nonce;
+        Zsh z72 = places::no_nonce;
+        Fish f72 = places::no_nonce;
     }
 }
 

@@ -52,15 +52,19 @@ __paneglass_end() {
 # Last of them: the prompt strings are as they will be shown, and get their markers.
 __paneglass_begin() {
     [[ $PWD == $__paneglass_pwd ]] || __paneglass_chdir
-    __paneglass_a="A;$__paneglass_id;$__paneglass_at$__paneglass_cwd" __paneglass_shown=
+    __paneglass_shown=
     __paneglass_hooks
     if (( __paneglass_lost > 1 )) || [[ ! -o prompt_percent ]]; then
         # A theme sets PS1 after this, or %{ %} would be shown: A now, and B when the line editor starts.
         __paneglass_print $__paneglass_a
         __paneglass_shown=1
-    else
+    elif [[ $PS1 == $__paneglass_clean1 && $PS2 == $__paneglass_clean2 && -n $__paneglass_ps1 ]]; then
+        PS1=$__paneglass_ps1 PS2=$__paneglass_ps2
+    elif [[ $PS1 != $__paneglass_ps1 || $PS2 != $__paneglass_ps2 ]]; then
         __paneglass_dress PS1 $__paneglass_a
+        __paneglass_clean1=$__paneglass_x __paneglass_ps1=$PS1
         __paneglass_dress PS2 "P;$__paneglass_id;k=s"
+        __paneglass_clean2=$__paneglass_x __paneglass_ps2=$PS2
     fi
     # Used before precmd, and with prompt_percent on: by the next command.
     if [[ ${PROMPT_EOL_MARK-} != $__paneglass_mark* ]]; then
@@ -91,11 +95,20 @@ __paneglass_line() {
 
 # A command line is about to run: the user's own prompt strings, and C.
 __paneglass_exec() {
-    local words=("${(z)1}")
-    __paneglass_undress PS1
-    __paneglass_undress PS2
+    if [[ $PS1 == $__paneglass_ps1 && $PS2 == $__paneglass_ps2 ]]; then
+        PS1=$__paneglass_clean1 PS2=$__paneglass_clean2
+    else
+        __paneglass_undress PS1
+        __paneglass_undress PS2
+    fi
     __paneglass_ran=1 __paneglass_entered= __paneglass_shown=
-    # A zsh that is started by name reads its files through ours. For nothing else: installers write to $ZDOTDIR.
+    [[ $1 != *zsh* ]] || __paneglass_nest "$1"
+    __paneglass_print "C;$__paneglass_id"
+}
+
+# A zsh that is started by name reads its files through ours. Nothing else sees our ZDOTDIR: installers write to it.
+__paneglass_nest() {
+    local words=("${(z)1}")
     while [[ $words[1] == (exec|command|nocorrect|noglob) ]]; do
         shift words
     done
@@ -106,7 +119,6 @@ __paneglass_exec() {
         fi
         export ZDOTDIR=$__paneglass_home __PANEGLASS_NESTED=1
     fi
-    __paneglass_print "C;$__paneglass_id"
 }
 
 __paneglass_unnest() {
@@ -127,49 +139,39 @@ __paneglass_enter() {
 
 # Puts the hooks in their places: D before the other precmd functions, the prompt strings after them, C last.
 __paneglass_hooks() {
-    if [[ $precmd_functions[1] != __paneglass_end || $precmd_functions[-1] != __paneglass_begin ]]; then
-        precmd_functions=(__paneglass_end ${precmd_functions:#__paneglass_(end|begin)} __paneglass_begin)
+    local all="$precmd_functions $preexec_functions $zshaddhistory_functions ${widgets[zle-line-init]-}"
+    if [[ $all == $__paneglass_hooked ]]; then
+        return 0
     fi
-    if [[ $preexec_functions[-1] != __paneglass_exec ]]; then
-        preexec_functions=(${preexec_functions:#__paneglass_exec} __paneglass_exec)
-    fi
-    if [[ -z ${(M)zshaddhistory_functions:#__paneglass_enter} ]]; then
-        zshaddhistory_functions+=(__paneglass_enter)
-    fi
+    precmd_functions=(__paneglass_end ${precmd_functions:#__paneglass_(end|begin)} __paneglass_begin)
+    preexec_functions=(${preexec_functions:#__paneglass_exec} __paneglass_exec)
+    zshaddhistory_functions=(${zshaddhistory_functions:#__paneglass_enter} __paneglass_enter)
     if [[ ${widgets[zle-line-init]-} != user:__paneglass_line ]]; then
         if (( ${+widgets[zle-line-init]} )); then
             zle -A zle-line-init __paneglass_line_user
         fi
         zle -N zle-line-init __paneglass_line
     fi
+    __paneglass_hooked="$precmd_functions $preexec_functions $zshaddhistory_functions ${widgets[zle-line-init]-}"
 }
 
-# NAME MARKER: sets the marker and B round a prompt string, in place of those of any shell.
+# NAME MARKER: sets the marker and B round a prompt string, in place of those of any shell, and __paneglass_x to it without.
 __paneglass_dress() {
-    local start=$'%{\e]133;'$2$'\a%}' v=${(P)1-} t
-    if [[ $v == $start*$__paneglass_b || ${(Pt)1} == *readonly* ]]; then
+    local v=${${(P)1-}//$~__paneglass_any/} t
+    __paneglass_x=$v
+    if [[ ${(Pt)1} == *readonly* ]]; then
         return 0
     fi
-    v=${v//$~__paneglass_any/}
-    typeset -g __paneglass_clean_$1=$v
     # An odd percent sign at the end would take the marker's brace with it.
     t=${v##*[^%]}
     (( $#t % 2 == 0 )) || v+=%
-    typeset -g $1=$start$v$__paneglass_b
-    typeset -g __paneglass_$1=${(P)1}
+    typeset -g $1=$'%{\e]133;'$2$'\a%}'$v$__paneglass_b
 }
 
 __paneglass_undress() {
-    local v=${(P)1-}
-    if [[ ${(Pt)1} == *readonly* || $v != *$__paneglass_b* ]]; then
-        return 0
+    if [[ ${(Pt)1} != *readonly* && ${(P)1-} == *$__paneglass_b* ]]; then
+        typeset -g $1=${${(P)1}//$~__paneglass_any/}
     fi
-    if [[ $v == ${(P)${:-__paneglass_$1}} ]]; then
-        v=${(P)${:-__paneglass_clean_$1}}
-    else
-        v=${v//$~__paneglass_any/}
-    fi
-    typeset -g $1=$v
 }
 
 # Sets __paneglass_cwd to the marker's key. Only what the new path does not share with the old one is encoded anew.
@@ -183,6 +185,7 @@ __paneglass_chdir() {
     __paneglass_hex+=$__paneglass_x __paneglass_pwd=$PWD __paneglass_cwd=";cwd=~$__paneglass_hex"
     # A reader stores an OSC up to 4 KiB.
     (( $#__paneglass_hex < 3000 )) || __paneglass_cwd=
+    __paneglass_a="A;$__paneglass_id;$__paneglass_at$__paneglass_cwd" __paneglass_ps1=
 }
 
 # Sets __paneglass_x to the hex of the bytes of $1.
@@ -219,7 +222,8 @@ __paneglass_encode() {
     done
     typeset -g __paneglass_b=$'%{\e]133;B;'$__paneglass_id$'\a%}' __paneglass_mark=$'%{\e]133;P;'$__paneglass_id$';k=e\a%}'
     typeset -g __paneglass_any=$'%{\e]133;[ABP];n=[^%]#\a%}' __paneglass_pwd= __paneglass_hex= __paneglass_shown= __paneglass_in_line=
-    typeset -g __paneglass_ran=${__paneglass_ran-} __paneglass_entered= __paneglass_clean_PS1= __paneglass_clean_PS2=
+    typeset -g __paneglass_ran=${__paneglass_ran-} __paneglass_entered= __paneglass_hooked=
+    typeset -g __paneglass_clean1= __paneglass_clean2= __paneglass_ps1= __paneglass_ps2=
     typeset -gi __paneglass_lost=0
     typeset -ga __paneglass_zdotdir=()
     typeset -gx __PANEGLASS_NONCE __PANEGLASS_TTY

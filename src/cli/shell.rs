@@ -11,7 +11,7 @@ const HELP: &str = "\
 Prints the shell integration, or writes its files.
 
 Usage:
-  paneglass shell bash            print the script that a running shell sources
+  paneglass shell bash|zsh|fish   print the script that a running shell sources
   paneglass shell --dir DIR       write all files under DIR
 
 The integration marks prompts, commands and their exit status for paneglass. It prints nothing unless the variable
@@ -38,6 +38,7 @@ pub fn run(args: lexopt::Parser) -> ExitCode {
         Ok(Job::Help) => print(HELP),
         Ok(Job::Print(Shell::Bash)) => print(files::bash()),
         Ok(Job::Print(Shell::Zsh)) => print(files::zsh()),
+        Ok(Job::Print(Shell::Fish)) => print(files::fish()),
         Ok(Job::Write(dir)) => match files::write(&dir) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
@@ -77,11 +78,12 @@ fn parse(mut args: lexopt::Parser) -> Result<Job, lexopt::Error> {
             return Err("give one shell, or --dir".into());
         }
     }
-    job.ok_or_else(|| "name a shell (bash), or give --dir".into())
+    job.ok_or_else(|| "name a shell (bash, zsh or fish), or give --dir".into())
 }
 
 fn shell(name: OsString) -> Result<Shell, lexopt::Error> {
     let name = name.string()?;
-    Shell::named(&name)
-        .ok_or_else(|| format!("no integration for {name:?}; there is one for bash").into())
+    Shell::named(&name).ok_or_else(|| {
+        format!("no integration for {name:?}; there are those for bash, zsh and fish").into()
+    })
 }

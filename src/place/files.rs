@@ -24,18 +24,21 @@ const FILES: &[(&str, &str)] = &[
     (BASH, include_str!("../../shell/bash/integration.bash")),
     (ZSH_ENV, include_str!("../../shell/zsh/zshenv")),
     (ZSH, include_str!("../../shell/zsh/integration.zsh")),
+    (FISH, include_str!("../../shell/fish/integration.fish")),
 ];
 const BASH_RC: &str = "bash/rc";
 const BASH: &str = "bash/integration.bash";
 const ZSH_DIR: &str = "zsh";
 const ZSH_ENV: &str = "zsh/.zshenv";
 const ZSH: &str = "zsh/integration.zsh";
+const FISH: &str = "fish/integration.fish";
 
 /// A shell that the integration knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shell {
     Bash,
     Zsh,
+    Fish,
 }
 
 impl Shell {
@@ -44,6 +47,7 @@ impl Shell {
         match program.rsplit('/').next()?.trim_start_matches('-') {
             "bash" => Some(Shell::Bash),
             "zsh" => Some(Shell::Zsh),
+            "fish" => Some(Shell::Fish),
             _ => None,
         }
     }
@@ -57,6 +61,11 @@ pub fn bash() -> &'static str {
 /// The script that integrates a running zsh which sources it.
 pub fn zsh() -> &'static str {
     text(ZSH)
+}
+
+/// The script that integrates a running fish which sources it.
+pub fn fish() -> &'static str {
+    text(FISH)
 }
 
 fn text(name: &str) -> &'static str {
@@ -87,6 +96,15 @@ pub fn launch(shell: Shell, dir: &Path, nonce: &str) -> Launch {
             env.push(("ZDOTDIR".into(), path(ZSH_DIR)));
             vec!["zsh".into(), "-l".into()]
         }
+        Shell::Fish => {
+            let file = path(FISH).replace('\\', "\\\\").replace('\'', "\\'");
+            vec![
+                "fish".into(),
+                "-l".into(),
+                "-C".into(),
+                format!("source '{file}'"),
+            ]
+        }
     };
     Launch { argv, env }
 }
@@ -96,6 +114,7 @@ pub fn launch(shell: Shell, dir: &Path, nonce: &str) -> Launch {
 pub struct Paths {
     pub bash: PathBuf,
     pub zsh: PathBuf,
+    pub fish: PathBuf,
 }
 
 /// Writes the files under `dir`, directories 0700 and files 0600. A file that is there with the right text stays
@@ -119,6 +138,7 @@ pub fn write(dir: &Path) -> Result<Paths, Error> {
     Ok(Paths {
         bash: dir.join(BASH),
         zsh: dir.join(ZSH),
+        fish: dir.join(FISH),
     })
 }
 
@@ -216,9 +236,20 @@ mod tests {
     fn launches_by_name() {
         assert_eq!(Shell::named("/usr/bin/bash"), Some(Shell::Bash));
         assert_eq!(Shell::named("-bash"), Some(Shell::Bash));
+        assert_eq!(Shell::named("/opt/my zsh/zsh"), Some(Shell::Zsh));
+        assert_eq!(Shell::named("fish"), Some(Shell::Fish));
         assert_eq!(Shell::named("dash"), None);
-        let launch = launch(Shell::Bash, Path::new("/x y"), "n1");
-        assert_eq!(launch.argv, ["bash", "--rcfile", "/x y/bash/rc"]);
-        assert_eq!(launch.env, [(NONCE.to_string(), "n1".to_string())]);
+        let env = |name: &str, value: &str| (name.to_string(), value.to_string());
+        let bash = launch(Shell::Bash, Path::new("/x y"), "n1");
+        assert_eq!(bash.argv, ["bash", "--rcfile", "/x y/bash/rc"]);
+        assert_eq!(bash.env, [env(NONCE, "n1")]);
+        let zsh = launch(Shell::Zsh, Path::new("/x y"), "n1");
+        assert_eq!(zsh.argv, ["zsh", "-l"]);
+        assert_eq!(zsh.env, [env(NONCE, "n1"), env("ZDOTDIR", "/x y/zsh")]);
+        let fish = launch(Shell::Fish, Path::new(r"/it's \ here"), "n1");
+        assert_eq!(
+            fish.argv[3],
+            r"source '/it\'s \\ here/fish/integration.fish'"
+        );
     }
 }

@@ -361,3 +361,43 @@ pub fn stderr_elsewhere(shell: Shell) {
     assert!(!error.contains("133"), "{error:?}");
     session.run("false", "C D1(1) A B");
 }
+
+/// The files are about to be removed, as after a login over ssh: nested shells get the text.
+pub fn nested_without_files(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    let file = session.home.integration().join("bash/integration.bash");
+    let line = format!("__paneglass_whole=1; . {}; rm -r ~/pg", file.display());
+    session.run(&line, "C h D0(0) A B");
+    for nested in ["bash", "sh -c bash"] {
+        session.press(&format!("{nested}\r"));
+        session.wait("a nested prompt", |session| {
+            session.count('P') == 1 && session.count('B') == 1
+        });
+        session.press("false | true\r");
+        session.wait("an end", |session| {
+            session.short().contains("D0(1,0)'") && session.count('B') == 1
+        });
+        session.press("exit 3\r");
+        session.wait("the outer prompt", |session| {
+            session.short().ends_with("D3(3) A B")
+        });
+    }
+}
+
+/// A session's bash is no login shell to bash, but reads ~/.bash_logout as one, unless the user traps its exit himself.
+pub fn logout(shell: Shell) {
+    for (rc, left) in [
+        ("", "logout\n"),
+        ("trap 'echo mine >>~/left' EXIT", "mine\n"),
+    ] {
+        let mut session = Session::start(shell, rc);
+        session.home.write(".bash_logout", "echo logout >>~/left\n");
+        session.run("(exit 4)", "C D4(4) A B");
+        session.press("exit 6\r");
+        assert_eq!(session.end().code(), Some(6));
+        assert_eq!(
+            std::fs::read_to_string(session.home.path("left")).unwrap(),
+            left
+        );
+    }
+}

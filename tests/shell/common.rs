@@ -42,7 +42,10 @@ pub fn first_prompt(shell: Shell) {
 pub fn simple(shell: Shell) {
     let mut session = Session::start(shell, "");
     session.run("echo hi", r#"C "hi\n" D0(0) A B"#);
-    assert_eq!(session.seen(), "echo hi\nhi\n$ ");
+    // The editor of fish writes its line by columns, and this step begins in the midst of one.
+    if shell != Shell::Fish {
+        assert_eq!(session.seen(), "echo hi\nhi\n$ ");
+    }
 }
 
 pub fn failure(shell: Shell) {
@@ -55,6 +58,7 @@ pub fn pipeline(shell: Shell) {
     let asked = match shell {
         Shell::Bash => "echo $? ${PIPESTATUS[@]}",
         Shell::Zsh => "echo $? $pipestatus",
+        Shell::Fish => "echo $status $pipestatus",
     };
     session.run(asked, r#"C "3 1 0 3\n" D0(0) A B"#);
 }
@@ -70,6 +74,7 @@ pub fn negation(shell: Shell) {
     let mut session = Session::start(shell, "");
     let (typed, expected) = match shell {
         Shell::Bash | Shell::Zsh => ("! true", "C D1 A B"),
+        Shell::Fish => ("not true", "C D1 A B"),
     };
     session.run(typed, expected);
 }
@@ -84,7 +89,11 @@ pub fn empty(shell: Shell) {
 
 pub fn comment(shell: Shell) {
     let mut session = Session::start(shell, "");
-    session.run("   ", "A B");
+    if shell == Shell::Fish {
+        session.run("   ", "C D0(0) A B");
+    } else {
+        session.run("   ", "A B");
+    }
     match shell {
         Shell::Bash => session.run("# c", "A B"),
         // A comment only with interactive_comments.
@@ -93,6 +102,7 @@ pub fn comment(shell: Shell) {
             session.run("setopt interactive_comments", "C D0(0) A B");
             session.run("# c", "A B");
         }
+        Shell::Fish => session.run("# c", "C D0(0) A B"),
     }
 }
 
@@ -100,10 +110,16 @@ pub fn interrupt_prompt(shell: Shell) {
     let mut session = Session::start(shell, "");
     session.press("abc");
     session.wait_for("abc");
+    if shell == Shell::Fish {
+        // It colours the line first, since there is no such command.
+        session.wait_for("\x1b[31mabc");
+    }
     // Readline of bash 5.2 can lose the signal while it is not reading.
     session.wait_reading();
     session.keys("\x03", "A B");
-    session.run("echo $?", r#"C "130\n" D0(0) A B"#);
+    if shell != Shell::Fish {
+        session.run("echo $?", r#"C "130\n" D0(0) A B"#);
+    }
 }
 
 pub fn interrupt_running(shell: Shell) {
@@ -122,6 +138,16 @@ pub fn syntax_error(shell: Shell) {
     let (expected, message) = match shell {
         Shell::Bash => ("D2(2) A B", "syntax error"),
         Shell::Zsh => ("D1 A B", "parse error"),
+        // The line stays in the editor.
+        Shell::Fish => {
+            session.press("echo )\r");
+            session.wait_for("Unexpected");
+            session.wait("the line again", |session| {
+                session.seen().ends_with("$ echo )")
+            });
+            assert_eq!((session.count('C'), session.count('D')), (0, 0));
+            return;
+        }
     };
     for _ in 0..2 {
         session.run("echo )", expected);
@@ -154,7 +180,7 @@ pub fn paste(shell: Shell) {
     let expected = match shell {
         Shell::Bash => r#"C "1\n" C "2\n" D0(0) A B"#,
         // The line editor of zsh takes both as one.
-        Shell::Zsh => r#"C "1\n2\n" D0(0) A B"#,
+        Shell::Zsh | Shell::Fish => r#"C "1\n2\n" D0(0) A B"#,
     };
     session.run("\x1b[200~echo 1\necho 2\x1b[201~", expected);
 }
@@ -172,17 +198,25 @@ pub fn background(shell: Shell) {
     let fifo = session.home.path("fifo");
     session.run("mkfifo ~/fifo", "C D0(0) A B");
     session.press("cat ~/fifo &\r");
-    session.wait("a job number", |session| {
-        let short = session.short();
-        short.starts_with("C \"[1] ") && short.ends_with(" D0(0) A B")
-    });
+    session.wait("an end", |session| session.short().ends_with("D0(0) A B"));
+    // Fish does not number it.
+    assert!(shell == Shell::Fish || session.short().starts_with("C \"[1] "));
     drop(std::fs::OpenOptions::new().write(true).open(fifo).unwrap());
     // The notice comes with a prompt after the end is noticed, or at once; then the prompt is drawn again.
     let mut told = false;
     for _ in 0..200 {
         session.press("true\r");
-        session.wait("an end", |session| session.short().ends_with("C D0(0) A B"));
-        told = session.seen().to_lowercase().contains("done");
+        // Fish tells it before it has done with the next command.
+        let end = if shell == Shell::Fish {
+            "D0(0) A B"
+        } else {
+            "C D0(0) A B"
+        };
+        session.wait(end, |session| session.short().ends_with(end));
+        let seen = session.seen();
+        told = ["done", "Done", "has ended"]
+            .iter()
+            .any(|word| seen.contains(word));
         if told {
             break;
         }
@@ -203,6 +237,7 @@ fn stopped(shell: Shell, session: &mut Session) {
         // It leaves PIPESTATUS as it was: no stages.
         Shell::Bash => " D148 A B",
         Shell::Zsh => " D148(148) A B",
+        Shell::Fish => " D0(0) A B",
     };
     session.wait(expected, |session| session.short().ends_with(expected));
     assert_eq!(session.count('C'), 1);
@@ -213,15 +248,24 @@ pub fn foreground(shell: Shell) {
     stopped(shell, &mut session);
     session.press("fg\r");
     session.wait("C", |session| session.count('C') == 1);
-    session.more("on\r");
-    // Once from the terminal, once from cat, which has it by then.
-    session.wait("on, twice", |session| {
-        session.text().matches("on\r\n").count() == 2
-    });
+    // Each line is echoed by the terminal, and also by cat once it has the terminal. What was typed before that may stay
+    // in the terminal, which has just changed its mode, until more comes.
+    for sent in 1.. {
+        session.more("on\n");
+        session.wait("on", |session| {
+            session.text().matches("on\r\n").count() >= sent
+        });
+        if session.text().matches("on\r\n").count() > sent {
+            break;
+        }
+        assert!(sent < 10_000);
+    }
     session.more("\x03");
-    session.wait("an end with 130", |session| {
-        session.short().ends_with("D130(130) A B")
-    });
+    let expected = match shell {
+        Shell::Bash | Shell::Zsh => "D130(130) A B",
+        Shell::Fish => "D0(0) A B",
+    };
+    session.wait(expected, |session| session.short().ends_with(expected));
     assert!(session.short().starts_with("C "));
 }
 
@@ -230,6 +274,11 @@ pub fn signal(shell: Shell) {
     let expected = match shell {
         Shell::Bash => r#"C "Killed\n" D137(137) A B"#,
         Shell::Zsh => r#"C "zsh: killed     sh -c 'kill -9 $$'\n" D137(137) A B"#,
+        Shell::Fish => {
+            session.press("sh -c 'kill -9 $$'\r");
+            session.wait("137", |session| session.short().ends_with("D137(137) A B"));
+            return;
+        }
     };
     session.run("sh -c 'kill -9 $$'", expected);
 }
@@ -244,7 +293,11 @@ pub fn not_found(shell: Shell) {
 }
 
 pub fn subshell(shell: Shell) {
-    Session::start(shell, "").run("(exit 7)", "C D7(7) A B");
+    let typed = match shell {
+        Shell::Bash | Shell::Zsh => "(exit 7)",
+        Shell::Fish => "sh -c 'exit 7'",
+    };
+    Session::start(shell, "").run(typed, "C D7(7) A B");
 }
 
 pub fn venv(shell: Shell) {
@@ -267,99 +320,6 @@ pub fn venv(shell: Shell) {
     session.run("true", "C D0(0) A B");
     assert_eq!(session.seen(), "true\n$ ");
     assert_eq!((session.count('A'), session.count('B')), (1, 1));
-}
-
-pub fn own_pty(shell: Shell) {
-    let program = shell.program();
-    let mut session = Session::start(shell, "");
-    let tmux = format!(
-        "tmux -L {} -f /dev/null",
-        session
-            .home
-            .work()
-            .parent()
-            .unwrap()
-            .file_name()
-            .unwrap()
-            .display()
-    );
-    let cases = [
-        ("script", format!("script -qc '{program}' /dev/null")),
-        (
-            "python3",
-            format!("python3 -c 'import pty; pty.spawn(\"{program}\")'"),
-        ),
-        ("tmux", format!("{tmux} new-session {program}")),
-    ];
-    for (needed, typed) in cases {
-        if !have("own_pty", needed) {
-            continue;
-        }
-        session.press(&format!("{typed}\r"));
-        session.wait_for_prompt();
-        session.more("echo o''k\r");
-        session.wait_for("ok\r\n");
-        session.more("exit\r");
-        session.wait("the outer prompt", |session| {
-            session.short().ends_with("D0(0) A B")
-        });
-        assert_eq!(
-            (session.count('C'), session.count('A')),
-            (1, 1),
-            "{}",
-            session.short()
-        );
-    }
-}
-
-pub fn stripped(shell: Shell) {
-    let program = shell.program();
-    let mut session = Session::start(shell, "");
-    let mut cases = vec![format!(
-        "env -i PATH=\"$PATH\" HOME=\"$HOME\" TERM=xterm {program}"
-    )];
-    if session.output("id -u") == "0\n" {
-        if have("stripped", "su") {
-            cases.push("su -".into());
-        }
-        if have("stripped", "sudo") {
-            cases.push("sudo -i".into());
-        }
-    }
-    for typed in cases {
-        session.press(&format!("{typed}\r"));
-        session.wait_for_prompt();
-        session.more("echo o''k; exit 3\r");
-        session.wait("the outer prompt", |session| {
-            session.short().ends_with("D3(3) A B")
-        });
-        assert!(session.seen().contains("ok\n"));
-        assert_eq!((session.count('C'), session.count('A')), (1, 1), "{typed}");
-    }
-}
-
-pub fn sudo(shell: Shell) {
-    let mut session = Session::start(shell, "");
-    if !have("sudo", "sudo") || session.output("id -u") != "0\n" {
-        return;
-    }
-    session.press(&format!("sudo -E {}\r", shell.program()));
-    session.wait_for_prompt();
-    session.more("echo o''k; exit 3\r");
-    session.wait("the outer prompt", |session| {
-        session.short().ends_with("D3(3) A B")
-    });
-    assert!(session.seen().contains("ok\n"));
-    assert!(!session.seen().contains("not found"));
-}
-
-pub fn foreign(shell: Shell) {
-    let mut session = Session::start(shell, "");
-    // The output of `foreign` is its own, so that the harness leaves it in the text, as every reader must.
-    session.run(
-        r"printf '\033]133;D;0\007\033]133;D;0;n=other;pid=1\007'",
-        r#"C "" D0(0) A B"#,
-    );
 }
 
 pub fn redirected(shell: Shell) {
@@ -412,109 +372,8 @@ pub fn exit(shell: Shell) {
     let mut session = Session::start(shell, "");
     session.press("exit 5\r");
     assert_eq!(session.end().code(), Some(5));
-    assert!(
-        session.short().starts_with('C') && session.count('D') == 0,
-        "{}",
-        session.short()
-    );
-}
-
-/// Between two changes of directory the shell starts no process: not for empty lines, builtins or moves.
-pub fn no_forks(shell: Shell) {
-    if !have("no_forks", "strace") {
-        return;
-    }
-    let home = Home::with_rc(shell, "");
-    let trace = home.path("trace");
-    let launch = super::files::launch(shell, &home.integration(), NONCE);
-    let strace = ["strace", "-f", "-qq", "-e", "trace=process,chdir", "-o"].map(String::from);
-    let argv = [&strace[..], &[trace.to_str().unwrap().into()], &launch.argv].concat();
-    let mut session = Session::spawn(&argv, &launch.env, home);
-    session.expect("h A B");
-    for line in ["cd /usr", "", "true", "", "cd /usr/bin", "false", "cd /"] {
-        session.run(
-            line,
-            match line {
-                "" => "A B",
-                "false" => "C D1(1) A B",
-                _ => "C D0(0) A B",
-            },
-        );
-    }
-    session.press("exit\r");
-    session.end();
-    let trace = std::fs::read_to_string(trace).unwrap();
-    let lines: Vec<&str> = trace.lines().collect();
-    let at = |dir: &str| {
-        lines
-            .iter()
-            .position(|line| line.contains(&format!("chdir(\"{dir}\")")))
-    };
-    let between = &lines[at("/usr").unwrap()..at("/").unwrap()];
-    let forks = |line: &&&str| {
-        line.contains("fork(")
-            || line.contains("exec")
-            || line.contains("clone") && !line.contains("CLONE_THREAD")
-    };
-    assert_eq!(
-        between.iter().filter(forks).collect::<Vec<_>>(),
-        Vec::<&&str>::new()
-    );
-}
-
-/// In a sandbox with a /dev of its own, where the terminal has no path, a shell still knows it for the session's.
-pub fn bwrap(shell: Shell) {
-    if !have("bwrap", "bwrap") {
-        return;
-    }
-    let mut session = Session::start(shell, "");
-    let sandbox = "bwrap --bind / / --dev /dev --proc /proc --unshare-pid";
-    if session.output(&format!("{sandbox} true; echo $?")) != "0\n" {
-        println!("SKIP bwrap: it may not make namespaces here");
-        return;
-    }
-    // Of zsh only one that is started by name is integrated.
-    session.press(&format!("{sandbox} bash\r"));
-    session.wait("a nested prompt", |session| {
-        session.count('P') == 1 && session.count('B') == 1
-    });
-    session.press("false\r");
-    session.wait("an end", |session| {
-        session.count('D') == 1 && session.count('B') == 1
-    });
-    // A terminal of its own inside the sandbox is not the session's.
-    session.press(&format!("script -qc {} /dev/null\r", shell.program()));
-    session.wait_for_prompt();
-    session.more("echo o''k; exit 3\r");
-    session.wait("an end", |session| {
-        session.count('D') == 1 && session.count('B') == 1
-    });
-    assert_eq!(
-        (session.count('C'), session.count('A')),
-        (1, 1),
-        "{}",
-        session.text()
-    );
-    session.press("exit 4\r");
-    session.wait("the outer prompt", |session| {
-        session.count('D') == 1 && session.count('B') == 1
-    });
-    assert!(
-        session.short().ends_with("D4(4) A B"),
-        "{}",
-        session.short()
-    );
-}
-
-/// Without the nonce, or with one that is no nonce, the shell is a plain one.
-pub fn no_nonce(shell: Shell) {
-    for nonce in ["", "a b", "a;b", "$(x)"] {
-        let home = Home::with_rc(shell, "");
-        let launch = super::files::launch(shell, &home.integration(), nonce);
-        let mut session = Session::spawn(&launch.argv, &launch.env, home);
-        session.wait("a prompt", |session| session.seen().ends_with("$ "));
-        session.press("false\r");
-        session.wait("a prompt", |session| session.seen().ends_with("\n$ "));
-        assert!(!String::from_utf8_lossy(session.all()).contains("133;"));
+    match shell {
+        Shell::Bash | Shell::Zsh => assert_eq!((session.count('C'), session.count('D')), (1, 0)),
+        Shell::Fish => assert_eq!(session.short(), "C D5(5)"),
     }
 }

@@ -3,7 +3,7 @@
 use super::files::{self, Shell};
 use crate::util::pty::Pty;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -26,9 +26,12 @@ impl Home {
         std::fs::create_dir_all(dir.join("w")).unwrap();
         files::write(&dir.join("pg")).unwrap();
         let home = Home { dir };
+        // Else fish reads all man pages at its first start.
+        std::fs::create_dir_all(home.path(".local/share/fish/generated_completions")).unwrap();
         home.write(".bash_profile", ". ~/.bashrc\n");
         home.rc(Shell::Bash, "");
         home.rc(Shell::Zsh, "");
+        home.rc(Shell::Fish, "");
         home
     }
 
@@ -43,6 +46,10 @@ impl Home {
         match shell {
             Shell::Bash => self.write(".bashrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
             Shell::Zsh => self.write(".zshrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
+            Shell::Fish => {
+                let plain = "function fish_prompt; echo '$ '; end\nset -g fish_greeting\n";
+                self.write(".config/fish/config.fish", &format!("{plain}{text}\n"));
+            }
         }
     }
 
@@ -162,8 +169,12 @@ pub fn short(items: &[Item], pids: &[String]) -> String {
     let mut output = false;
     for item in items {
         match item {
-            Item::Text(text) if output => words.push(format!("{:?}", plain(text))),
-            Item::Text(_) => {}
+            Item::Text(text) => {
+                let text = plain(text);
+                if output && !text.is_empty() {
+                    words.push(format!("{text:?}"));
+                }
+            }
             Item::Mark(mark) if mark.keys.get("k").is_some_and(|kind| kind == "e") => {
                 output = false
             }
@@ -197,8 +208,8 @@ impl Mark {
     }
 }
 
-/// Text as a person sees it on a terminal of 80 columns that knows new lines, carriage returns, backspaces and erasing to
-/// the end, and takes all other control sequences for nothing.
+/// Text as a person sees it on a terminal of 80 columns that moves within a line and erases to its end, and takes all other
+/// control sequences for nothing.
 pub fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = vec![Vec::new()];
@@ -209,9 +220,18 @@ pub fn plain(bytes: &[u8]) -> String {
         match char {
             '\x1b' => match rest.next() {
                 Some('[') => {
+                    let rest_text = rest.as_str();
                     let end = rest.find(|char| ('@'..='~').contains(char));
-                    if matches!(end, Some('K' | 'J')) {
-                        line.truncate(column);
+                    let count = rest_text
+                        .chars()
+                        .take_while(char::is_ascii_digit)
+                        .collect::<String>();
+                    let count = count.parse().unwrap_or(1);
+                    match end {
+                        Some('K' | 'J') => line.truncate(column),
+                        Some('C') => column += count,
+                        Some('D') => column = column.saturating_sub(count),
+                        _ => {}
                     }
                 }
                 Some(']') => drop(rest.find(|&char| char == '\x07')),
@@ -294,10 +314,6 @@ impl Session {
         self.pty.pid()
     }
 
-    pub fn resize(&self, columns: u16, rows: u16) {
-        self.pty.resize(columns, rows);
-    }
-
     /// Types a line and Enter, and waits until the step in short is `expected`.
     #[track_caller]
     pub fn run(&mut self, line: &str, expected: &str) {
@@ -341,6 +357,8 @@ impl Session {
             let seen = session.seen();
             let mut lines = seen.lines().skip(1);
             lines.any(|line| line.trim_end().ends_with(['$', '#']))
+                // In tmux, which moves about the screen.
+                || session.text().contains("$ \x1b[K")
         });
     }
 

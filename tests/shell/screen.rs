@@ -98,6 +98,7 @@ impl Pair {
         let plain: Vec<String> = match shell {
             Shell::Bash => ["bash", "-l"].map(String::from).to_vec(),
             Shell::Zsh => ["zsh", "-l"].map(String::from).to_vec(),
+            Shell::Fish => ["fish", "-l"].map(String::from).to_vec(),
         };
         let home = Home::with_rc(shell, rc);
         let plain = Tmux::start(&plain, &home.env(), home, size);
@@ -145,6 +146,9 @@ pub fn resize(shell: Shell) {
     let rc = match shell {
         Shell::Bash => format!(r"PS1='\[\e[32m\]{rule}\[\e[0m\]\n\[\e[1m\]\w\[\e[0m\] $ '; cd /"),
         Shell::Zsh => format!("PS1=$'%F{{2}}{rule}%f\\n%B%~%b $ '; cd /"),
+        Shell::Fish => format!(
+            "function fish_prompt; set_color green; echo {rule}; set_color normal; echo (pwd) '$ '; end; cd /"
+        ),
     };
     let pair = Pair::start(shell, &rc, (80, 24));
     pair.agree("$");
@@ -182,9 +186,13 @@ pub fn long_line(shell: Shell) {
     pair.agree("6789");
     pair.keys(&["Up", "Up", "Up", "Down"]);
     pair.agree("6789");
-    pair.keys(&["C-c"]);
+    pair.keys(&["C-u"]);
     pair.keys(&["echo DONE", "Enter"]);
     pair.agree("echo DONEDONE");
+    if shell == Shell::Fish {
+        // Its search is its own affair, and has no key of its own in 3.6.
+        return;
+    }
     pair.keys(&["C-r"]);
     pair.keys(&["678"]);
     pair.agree("678");

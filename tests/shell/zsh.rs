@@ -149,9 +149,7 @@ pub fn nested(shell: Shell) {
     session.run("false", "C' D1(1)' A' B'");
     session.run(
         "echo ${ZDOTDIR-none}; env | grep -c ZDOTDIR",
-        "C' \"none\\n0\\n\" D1(0,1)' A' B'"
-            .replace("(0,1)", "(0,1)")
-            .as_str(),
+        r#"C' "none\n0\n" D1(0,1)' A' B'"#,
     );
     session.run("exit 3", "C' D3(3) A B");
     session.run("echo ${ZDOTDIR-none}", r#"C "none\n" D0(0) A B"#);
@@ -326,7 +324,7 @@ pub fn same_files(shell: Shell) {
             };
             let names: Vec<String> = names
                 .lines()
-                .filter(|name| !ours(name))
+                .filter(|name| !name.is_empty() && !ours(name))
                 .map(String::from)
                 .collect();
             (said.replace(&dir, "~/"), names)

@@ -1,0 +1,148 @@
+# paneglass shell integration for fish 3.6 and newer.
+#
+# Marks where prompts, command lines and output begin and end (OSC 133), so that paneglass can tell what each command
+# printed and how it ended. Nothing is printed unless this shell's terminal is the session's own and __PANEGLASS_NONCE
+# holds the session's nonce. No process is started per prompt, nothing is typed, no history is touched.
+#
+#   hello  P;k=h;n=;pid=;sh=fish;v=3.6       once per shell start
+#   A, B   A;n=;pid=;host=;user=;cwd=        before what fish_mode_prompt prints, and after what fish_prompt prints
+#   C      C;n=;pid=                         from the event fish_preexec
+#   D      D;STATUS;p=1,0,3;n=;pid=          from the event fish_postexec
+#
+# Names: __PANEGLASS_* are exported, __paneglass_* are not.
+# The prompt's functions are wrapped. The user's fish_prompt must find $status and $pipestatus as they were, so nothing may
+# run before it, save `set`, which leaves them alone: A comes from fish_mode_prompt, which fish runs first and whose
+# status it forgets.
+
+# Whether this is a shell to mark; hello.
+function __paneglass_start
+    status is-interactive
+    and string match -qr '^[A-Za-z0-9._-]+$' -- "$__PANEGLASS_NONCE"
+    and isatty stderr
+    or return 0
+    set -g __paneglass_id "n=$__PANEGLASS_NONCE;pid=$fish_pid"
+    __paneglass_value "$hostname"
+    set -g __paneglass_at "host=$__paneglass_x"
+    __paneglass_value "$USER"
+    set -ga __paneglass_at "user=$__paneglass_x"
+    set -g __paneglass_at (string join ';' -- $__paneglass_at)
+    set -g __paneglass_pwd
+    # A bash that is started from here finds its way in; shell/bash/integration.bash knows these.
+    set -gx __PANEGLASS_NONCE $__PANEGLASS_NONCE
+    set -gx __PANEGLASS_TTY (path resolve /dev/stderr)
+    set -l bash (path resolve (status dirname)/../bash/integration.bash)
+    if test -r $bash; and not set -q PROMPT_COMMAND
+        set -l quoted "'"(string replace -a "'" "'\\''" -- $bash)"'"
+        set -gx __PANEGLASS_BASH "__paneglass_nested=1; [[ ! -r $quoted ]] || \\builtin . $quoted"
+        set -gx PROMPT_COMMAND '{'\n'"${__paneglass_run-builtin}" eval "${__PANEGLASS_BASH-}"'\n'} 62>&2 2>/dev/null'
+    end
+
+    set -g __paneglass_b \e']133;B;'$__paneglass_id\a
+    set -g __paneglass_wraps 0
+    set -g __paneglass_mode lost
+    set -g __paneglass_inside
+
+    function __paneglass_exec --on-event fish_preexec
+        printf '\e]133;C;%s\a' $__paneglass_id >&2
+    end
+    function __paneglass_end --on-event fish_postexec
+        set -l s $status $pipestatus
+        set -l p ''
+        # `not` changes the status after its stages are done.
+        if test $s[1] = $s[-1]
+            set p ";p=$s[2]"
+            set -q s[3]
+            and set p ";p="(string join , -- $s[2..])
+        end
+        printf '\e]133;D;%s\a' "$s[1]$p;$__paneglass_id" >&2
+    end
+    function __paneglass_begin --on-event fish_prompt
+        if test "$PWD" != "$__paneglass_pwd"
+            set -g __paneglass_pwd $PWD
+            __paneglass_value "$PWD"
+            # A reader stores an OSC up to 4 KiB.
+            set -l cwd ";cwd=$__paneglass_x"
+            string match -qr '^.{3000}' -- $__paneglass_x
+            and set cwd ''
+            set -g __paneglass_a \e']133;A;'"$__paneglass_id;$__paneglass_at$cwd"\a
+        end
+        if not functions fish_prompt | string match -q '*__paneglass_inside*'
+            __paneglass_wrap_prompt
+        end
+        if test "$__paneglass_mode" = lost
+            __paneglass_wrap_mode
+        end
+        set -g __paneglass_mode lost
+    end
+    printf '\e]133;P;k=h;%s;sh=fish;v=%s\a' $__paneglass_id (string match -r '^\d+\.\d+' -- $version) >&2
+end
+
+# Sets __paneglass_x to a marker's value: literal, or ~ and the hex of its bytes.
+function __paneglass_value
+    if string match -qr '^[A-Za-z0-9._-]*$' -- $argv[1]
+        set -g __paneglass_x $argv[1]
+        return
+    end
+    # The bytes of text beyond ASCII are to be had by way of a URL; what stays a character there is ASCII.
+    if string match -qr '^[ -~]*$' -- $argv[1]
+        set -g __paneglass_x "~"(printf %02x "'"(string split '' -- $argv[1]))
+    else
+        set -l bytes (string escape --style=url -- $argv[1] | string match -ra '%..|.' | string replace -r '^%' 0x)
+        set -g __paneglass_x "~"(printf %02x (string replace -r '^(.)$' '\'$1' -- $bytes))
+    end
+end
+
+# Wraps fish_prompt: B after it, and A before it when fish_mode_prompt, newly defined by somebody, has not printed it.
+# Each wrapped function gets a name of its own, since a new fish_prompt may call a copy of the old one, which is wrapped
+# itself: within another wrapper a wrapper adds nothing.
+function __paneglass_wrap_prompt
+    set -g __paneglass_wraps (math $__paneglass_wraps + 1)
+    set -l user __paneglass_user_prompt_$__paneglass_wraps
+    if functions -q fish_prompt
+        functions -c fish_prompt $user
+    else
+        function $user
+        end
+    end
+    function fish_prompt --inherit-variable user
+        # Up to the user's function only `set`, which leaves $status and $pipestatus alone.
+        set -ga __paneglass_inside $user
+        set -l lines ($user $argv)
+        if not set -q __paneglass_inside[2]
+            test "$__paneglass_mode" != lost
+            or set lines[1] $__paneglass_a$lines[1]
+            # After a newline at the end, which fish does not show, the marker would be a line of its own.
+            set -q lines[1]
+            and set lines[-1] $lines[-1]$__paneglass_b
+            or set lines $__paneglass_b
+        end
+        set -e __paneglass_inside[-1]
+        string join \n -- $lines
+    end
+end
+
+# Wraps fish_mode_prompt: A before it.
+function __paneglass_wrap_mode
+    if functions fish_mode_prompt 2>/dev/null | string match -q '*__paneglass_mode*'
+        return
+    end
+    set -g __paneglass_wraps (math $__paneglass_wraps + 1)
+    set -l user __paneglass_user_mode_$__paneglass_wraps
+    if functions -q fish_mode_prompt
+        functions -c fish_mode_prompt $user
+    else
+        function $user
+        end
+    end
+    function fish_mode_prompt --inherit-variable user
+        # Some prompts call it themselves.
+        if not set -q __paneglass_inside[1]
+            set -g __paneglass_mode shown
+            printf %s $__paneglass_a
+        end
+        $user $argv
+    end
+end
+
+__paneglass_start
+functions -e __paneglass_start
