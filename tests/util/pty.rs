@@ -89,6 +89,14 @@ impl Pty {
         }
     }
 
+    /// Changes the window's size; the foreground group gets SIGWINCH.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let size = window(columns, rows);
+        // SAFETY: TIOCSWINSZ reads one winsize, which lives over the call.
+        let done = unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &size) };
+        assert_eq!(done, 0, "{}", io::Error::last_os_error());
+    }
+
     /// Waits for the child's end; its last words are read first, since it may block on them.
     pub fn wait(&mut self, to: &mut Vec<u8>, deadline: Instant) -> io::Result<ExitStatus> {
         while self.read(to, deadline) {}
