@@ -94,16 +94,25 @@ fn half_typed_text_is_protected() {
         "{}",
         screen.text
     );
-    // What the person then runs is the person's, and told as such.
-    person.types(" || echo by-hand\r");
-    person.sees("by-hand");
-    let told = client.tool("wait", json!({"session": "t1"}));
-    // It may have been running still.
-    assert!(
-        told.text.contains("a person ran") && told.text.contains("rm -i precious || echo by-hand"),
-        "{}",
-        told.text
+    // A wait lasts until the text goes, and says which way; what the person runs is the person's, and told as such.
+    let id = client.begin(
+        "tools/call",
+        json!({"name": "wait", "arguments": {"session": "t1", "timeout_s": 600}}),
     );
+    person.types(" || echo by-hand\r");
+    let told = client.answer(id)["result"]["content"][0]["text"]
+        .as_str()
+        .expect("text")
+        .to_owned();
+    assert!(
+        told.contains("a person ran") && told.contains("rm -i precious || echo by-hand"),
+        "{told}"
+    );
+    assert!(
+        told.contains("the unsubmitted text was submitted"),
+        "{told}"
+    );
+    client.run("true");
     // With force the line is cleared first, and never joined.
     person.types("echo per");
     person.sees("echo per");

@@ -12,8 +12,9 @@ use crate::sys::random;
 use crate::tmux::Tmux;
 
 const HELP: &str = "\
-Shows the main job in a private session: opens it, runs a failing build, finds the error, mends it, builds again, answers a
-question. Prints what an agent would see. Needs only tmux and bash; leaves nothing behind.
+Shows the main job in a private session: opens it, runs a failing build, finds
+the error, mends it, builds again, answers a question. Prints what an agent
+would see. Needs only tmux and bash; leaves nothing behind.
 
 Usage:
   paneglass demo

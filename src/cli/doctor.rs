@@ -13,7 +13,8 @@ use crate::sys::{limits, random};
 use crate::tmux::{Tmux, Version, version};
 
 const HELP: &str = "\
-Checks what paneglass needs and says how to mend what is missing. Starts and ends a session on a private socket.
+Checks what paneglass needs and says how to mend what is missing. Starts and
+ends a session on a private socket.
 
 Usage:
   paneglass doctor [--json]

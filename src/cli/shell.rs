@@ -14,8 +14,9 @@ Usage:
   paneglass shell bash|zsh|fish   print the script that a running shell sources
   paneglass shell --dir DIR       write all files under DIR
 
-The integration marks prompts, commands and their exit status for paneglass. It prints nothing unless the variable
-__PANEGLASS_NONCE is set and the shell runs on the session's own terminal.
+The integration marks prompts, commands and their exit status for paneglass. It
+prints nothing unless the variable __PANEGLASS_NONCE is set and the shell runs
+on the session's own terminal.
 
 Options:
       --dir DIR   the directory to write to; made when it is not there

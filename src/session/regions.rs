@@ -301,6 +301,23 @@ impl Regions {
         self.echoing = false;
     }
 
+    /// Takes back an input region that was opened for a line which was not typed after all.
+    pub fn withdraw(&mut self, term: &mut Terminal, id: RegionId) {
+        if self.input == Some(id) && self.last_id() == id {
+            self.input = None;
+            self.echoing = false;
+            self.changed.retain(|changed| *changed != id);
+            self.unsettled.retain(|unsettled| *unsettled != id);
+            if let Some(Region {
+                start: Place::Live(mark),
+                ..
+            }) = self.list.pop()
+            {
+                term.release(mark);
+            }
+        }
+    }
+
     /// Ends a region at `mark`. One that has ended stays as it is.
     pub fn close(&mut self, term: &mut Terminal, id: RegionId, mark: MarkId, at: Moment, end: End) {
         // An input region lies inside its program's command: it cannot outlast it.

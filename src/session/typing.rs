@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::keys::Key;
 use super::watch::{Cancel, Woken};
 use super::{Error, Session, Sessions};
-use crate::tmux::pane;
+use crate::tmux::typing::{self, Typing};
 
 /// How long a call waits for another's typing to end before it is refused.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -68,24 +68,73 @@ impl Drop for Typist {
     }
 }
 
+/// What is to be typed into a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'a> {
+    pub text: &'a str,
+    /// As one paste, where the program asked for that.
+    pub bracketed: bool,
+    pub keys: &'a [Key],
+}
+
+/// How long the log may lag behind what tmux shows, before tmux's own screen is asked.
+const LAG: Duration = Duration::from_secs(1);
+
 impl Sessions {
-    /// Types `text` (bracketed when the program asked for that and the text is one paste) and presses `keys`.
-    pub fn press(
+    /// Types, whatever is there.
+    pub fn press(&self, session: &Session, keys: Keys<'_>) -> Result<(), Error> {
+        self.type_at(session, keys, None).map(drop)
+    }
+
+    /// Types only if the cursor is where the log has it, which tmux itself decides at that moment: what a person has typed since is not in
+    /// the log yet. False: it was not, so look again.
+    pub fn press_here(&self, session: &Session, keys: Keys<'_>) -> Result<bool, Error> {
+        let cursor = session.state().term.cursor();
+        self.type_at(session, keys, Some((cursor.col, cursor.row)))
+    }
+
+    /// The same where the log's cursor is not tmux's (a resize that both took differently): it must be the same line by its text.
+    pub fn press_on_this_line(&self, session: &Session, keys: Keys<'_>) -> Result<bool, Error> {
+        let screen = self.screen(session)?;
+        let (column, row) = screen.cursor;
+        let shown = screen
+            .rows
+            .get(usize::from(row))
+            .cloned()
+            .unwrap_or_default();
+        let line = session.state().term.cursor_line();
+        if shown.trim_end().is_empty() || !line.trim_end().ends_with(shown.trim_end()) {
+            return Ok(false);
+        }
+        self.type_at(session, keys, Some((column, row)))
+    }
+
+    /// Waits until the log has caught up, for so long that `press_on_this_line` may decide. False when nothing more came.
+    pub fn catch_up(&self, watch: &super::watch::Watch, since: Instant, cancel: &Cancel) -> bool {
+        watch.wait(since + LAG, cancel) == Woken::Changed
+    }
+
+    fn type_at(
         &self,
         session: &Session,
-        text: &str,
-        bracketed: bool,
-        keys: &[Key],
-    ) -> Result<(), Error> {
-        let keys: Vec<pane::Key> = keys
+        keys: Keys<'_>,
+        cursor: Option<(u16, u16)>,
+    ) -> Result<bool, Error> {
+        let list: Vec<typing::Key> = keys
+            .keys
             .iter()
             .map(|key| match key {
-                Key::Named(name) => pane::Key::Named(name.clone()),
-                Key::Text(text) => pane::Key::Text(text.clone()),
+                Key::Named(name) => typing::Key::Named(name.clone()),
+                Key::Text(text) => typing::Key::Text(text.clone()),
             })
             .collect();
-        Ok(self
-            .tmux
-            .type_keys(&session.pane, text.as_bytes(), bracketed, &keys)?)
+        let typing = Typing {
+            pane: &session.pane,
+            text: keys.text.as_bytes(),
+            bracketed: keys.bracketed,
+            keys: &list,
+            cursor,
+        };
+        Ok(self.tmux.type_in(&typing)?)
     }
 }

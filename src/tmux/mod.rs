@@ -7,6 +7,7 @@ pub mod command;
 pub mod format;
 pub mod pane;
 pub mod server;
+pub mod typing;
 pub mod version;
 
 pub use command::{Error, Tmux};

@@ -174,60 +174,6 @@ impl Tmux {
         }
     }
 
-    /// Types `text` as a paste (bracketed when the program asked for that and `bracketed` allows it) and then presses `keys`,
-    /// tmux's key names. A copy mode that a person left the pane in is ended first: keys typed there would be lost.
-    pub fn type_keys(
-        &self,
-        pane: &PaneId,
-        text: &[u8],
-        bracketed: bool,
-        keys: &[Key],
-    ) -> Result<(), Error> {
-        let id = pane.0.as_str();
-        let leave = format!("send-keys -t {id} -X cancel");
-        let mut words: Vec<String> = ["if-shell", "-F", "-t", id, "#{pane_in_mode}", &leave, ";"]
-            .map(String::from)
-            .to_vec();
-        let mut input = text.to_vec();
-        if !text.is_empty() {
-            if bracketed {
-                input = without(&input, b"\x1b[201~");
-            }
-            let buffer = format!("paneglass-{}", id.trim_start_matches('%'));
-            words.extend(
-                [
-                    "load-buffer",
-                    "-b",
-                    &buffer,
-                    "-",
-                    ";",
-                    "paste-buffer",
-                    "-d",
-                    "-b",
-                    &buffer,
-                    "-t",
-                    id,
-                ]
-                .map(String::from),
-            );
-            if bracketed {
-                words.push("-p".into());
-            }
-            words.push(";".into());
-        }
-        for key in keys {
-            match key {
-                Key::Named(name) => {
-                    words.extend(["send-keys", "-t", id, name, ";"].map(String::from))
-                }
-                Key::Text(text) => words.extend(
-                    ["send-keys", "-t", id, "-l", "--", &word(text), ";"].map(String::from),
-                ),
-            }
-        }
-        self.run_with(&words, &input).map(drop)
-    }
-
     /// The visible rows, trailing blanks trimmed, and the cursor (column, row).
     pub fn screen(&self, pane: &PaneId) -> Result<(Vec<String>, (u16, u16)), Error> {
         let out = self.run(&[
@@ -262,27 +208,6 @@ impl Tmux {
     }
 }
 
-/// One key press.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// A key by tmux's name: "Enter", "C-c", "Up". Only names of tmux's own table; it types unknown ones as text.
-    Named(String),
-    /// Characters as they are.
-    Text(String),
-}
-
-/// `text` without any occurrence of `needle`, also one that appears when another is taken out.
-fn without(text: &[u8], needle: &[u8]) -> Vec<u8> {
-    let mut kept: Vec<u8> = Vec::with_capacity(text.len());
-    for &byte in text {
-        kept.push(byte);
-        if kept.ends_with(needle) {
-            kept.truncate(kept.len() - needle.len());
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,10 +232,5 @@ mod tests {
             Some(9)
         );
         assert_eq!(Info::parse(""), None);
-    }
-
-    #[test]
-    fn the_end_of_a_paste_cannot_be_forged() {
-        assert_eq!(without(b"a\x1b[2\x1b[201~01~b", b"\x1b[201~"), b"ab");
     }
 }

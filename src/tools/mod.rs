@@ -14,6 +14,7 @@ mod send;
 mod session_close;
 mod session_create;
 mod session_list;
+mod type_line;
 mod wait;
 
 use std::collections::BTreeMap;

@@ -8,20 +8,16 @@ use crate::reply::Reply;
 use crate::reply::header::{self, Status};
 use crate::reply::words;
 use crate::session::MarkId;
-use crate::session::front::{self, Front};
-use crate::session::keys::Key;
+use crate::session::front;
 use crate::session::regions;
 use crate::session::snapshot::{self, Span};
-use crate::session::watch::Woken;
 use crate::session::{Position, RegionId, Session};
 
 use super::args::{Args, INPUT_MOST, TIMEOUT_DEFAULT, TIMEOUT_MOST};
-use super::outcome::{self, Goal, Outcome, Target};
+use super::outcome::{self, Goal, Outcome};
 use super::report::{Show, Told};
+use super::type_line::{Typed, type_line};
 use super::{Context, Failure, send};
-
-/// A terminal in canonical mode takes at most so many bytes of a line (N_TTY_BUF_SIZE - 1 in drivers/tty/n_tty.c).
-const CANONICAL_MOST: usize = 4_095;
 
 pub const SETTLE_DEFAULT: u64 = 3_000;
 pub const SETTLE_MOST: u64 = 60_000;
@@ -159,186 +155,6 @@ fn unsent(reply: &mut Reply, rest: &[String]) {
             .join(" ⏎ ")
     ));
     reply.fact("unsent", rest.to_vec());
-}
-
-/// A line on its way.
-pub struct Typed {
-    pub target: Target,
-    /// Where the cursor stood before: what a line that is no command prints comes after it.
-    mark: MarkId,
-    at: Instant,
-}
-
-/// Types one line and Enter, if what is in front takes lines.
-pub fn type_line(
-    context: &Context<'_>,
-    session: &Arc<Session>,
-    line: &str,
-    force: bool,
-) -> Result<Typed, Failure> {
-    let front = settled_front(context, session);
-    let mut clear = false;
-    match &front {
-        Front::Shell { typed, .. } if !typed.is_empty() => {
-            let own = session
-                .state()
-                .agents
-                .get(context.agent)
-                .is_some_and(|agent| agent.unsubmitted == *typed);
-            if !own && !force {
-                return Err(protected(session, typed));
-            }
-            clear = true;
-        }
-        Front::Shell { .. }
-        | Front::Prompt { .. }
-        | Front::Waiting { .. }
-        | Front::Unclear { .. } => {}
-        Front::Fullscreen { .. } if !force => {
-            return Err(Failure::from(format!(
-                "{} has the whole screen of {}; nothing was typed. Press keys with `send` (it shows the screen)",
-                front.name(),
-                session.name
-            )));
-        }
-        Front::Between => {
-            return Err(Failure::from(format!(
-                "the shell of {} has not drawn its prompt yet (something runs before it); nothing was typed. Try again in a moment",
-                session.name
-            )));
-        }
-        Front::Working { .. } if !force => return Err(working(session, &front)),
-        Front::Fullscreen { .. } | Front::Working { .. } => {}
-        // A moment ago it lived.
-        Front::Over(_) => {
-            return Err(context
-                .sessions
-                .get_live(&session.name)
-                .map_or_else(Failure::from, |_| working(session, &front)));
-        }
-    }
-    if let Front::Waiting { view, .. } | Front::Prompt { view, .. } = &front {
-        if view.canonical && line.len() > CANONICAL_MOST {
-            return Err(Failure::from(format!(
-                "run: the line is {} bytes long, and {} reads whole lines of at most {CANONICAL_MOST} bytes: the rest would be lost; nothing was typed. Write it in shorter lines, or put it into a file",
-                line.len(),
-                front.name()
-            )));
-        }
-    }
-    let shell = matches!(front, Front::Shell { .. });
-    let typed = begin(context, session, line, &front);
-    let bracketed = session.state().term.bracketed_paste();
-    let mut keys = Vec::new();
-    if clear {
-        // End of line, then kill to its start: the prompt line is empty whatever the cursor was on.
-        context.sessions.press(
-            session,
-            "",
-            false,
-            &[Key::Named("C-e".into()), Key::Named("C-u".into())],
-        )?;
-    }
-    if shell && line.contains('\t') && !bracketed {
-        // A tab would complete; quoted-insert is Ctrl-V in every shell's emacs mode.
-        for (at, part) in line.split('\t').enumerate() {
-            if at > 0 {
-                keys.push(Key::Named("C-v".into()));
-                keys.push(Key::Named("Tab".into()));
-            }
-            if !part.is_empty() {
-                keys.push(Key::Text(part.to_string()));
-            }
-        }
-        keys.push(Key::Named("Enter".into()));
-        context.sessions.press(session, "", false, &keys)?;
-    } else {
-        keys.push(Key::Named("Enter".into()));
-        context.sessions.press(session, line, bracketed, &keys)?;
-    }
-    Ok(typed)
-}
-
-/// A shell that draws its prompt right now is waited for so long.
-const PROMPT_PATIENCE: Duration = Duration::from_secs(5);
-
-/// What is in front, once a shell that is about to draw its prompt has drawn it.
-fn settled_front(context: &Context<'_>, session: &Arc<Session>) -> Front {
-    let watch = session.watch();
-    let deadline = Instant::now() + PROMPT_PATIENCE;
-    loop {
-        match context.sessions.front(session) {
-            Front::Between if watch.wait(deadline, context.cancel) == Woken::Changed => {}
-            front => return front,
-        }
-    }
-}
-
-/// Notes where the log stands before the line is typed.
-fn begin(context: &Context<'_>, session: &Arc<Session>, line: &str, front: &Front) -> Typed {
-    let mut state = session.state();
-    let at = state.moment();
-    let state = &mut *state;
-    let mark = state.term.mark();
-    if let Some(agent) = state.agents.get_mut(context.agent) {
-        agent.unsubmitted.clear();
-    }
-    let target = match front {
-        Front::Shell { .. } => {
-            state.regions.expected = Some(context.agent.to_string());
-            state.regions.expected_line = Some(line.trim().to_string());
-            Target::Command {
-                after: state.regions.last_id(),
-                offset: at.offset,
-            }
-        }
-        front => {
-            let prompt = match front {
-                Front::Prompt { line, .. }
-                | Front::Waiting { line, .. }
-                | Front::Unclear { line, .. } => line.as_str(),
-                _ => "",
-            };
-            let secret = matches!(front, Front::Waiting { view, .. } if view.secret);
-            // What is typed where nothing is echoed is written down nowhere.
-            let label = if secret {
-                format!("{prompt}•••")
-            } else {
-                format!("{prompt}{line}")
-            };
-            let start = state.term.mark();
-            let id = state.regions.input(
-                &mut state.term,
-                label,
-                Some(context.agent.to_string()),
-                start,
-                at,
-            );
-            state.write_changes(false);
-            Target::Region(id)
-        }
-    };
-    Typed {
-        target,
-        mark,
-        at: Instant::now(),
-    }
-}
-
-pub fn protected(session: &Session, typed: &str) -> Failure {
-    Failure::from(format!(
-        "someone's unsubmitted text is on the prompt line of {}: {:?}; nothing was typed. Wait for it to go with `wait`, use a session of your own, or clear it with force=true",
-        session.name,
-        words::one_line(typed, 120)
-    ))
-}
-
-fn working(session: &Session, front: &Front) -> Failure {
-    Failure::from(format!(
-        "{} works in the foreground of {} and does not read input; nothing was typed. Wait for it with `wait`, stop it with `send` keys=[\"ctrl+c\"], or use another session",
-        front.name(),
-        session.name
-    ))
 }
 
 /// What one line came to.

@@ -10,12 +10,13 @@ use crate::session::keys::{self, Key};
 use crate::session::regions::Kind;
 use crate::session::screen::Screen;
 use crate::session::snapshot;
+use crate::session::typing::Keys;
 use crate::session::watch::Woken;
 use crate::session::{MarkId, RegionId};
 
 use super::args::{Args, INPUT_MOST};
 use super::report::{self, Show, Told};
-use super::{Context, Failure, run};
+use super::{Context, Failure, type_line};
 
 const WAIT_DEFAULT: u64 = 5_000;
 const WAIT_MOST: u64 = 60_000;
@@ -102,7 +103,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
                 .get(context.agent)
                 .is_some_and(|agent| agent.unsubmitted == *typed);
         if !own && !force && !nothing {
-            return Err(run::protected(&session, typed));
+            return Err(type_line::protected(&session, typed));
         }
     }
     let watch = session.watch();
@@ -124,7 +125,40 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     };
     if !nothing {
         // Not as a paste: vim takes pasted text for text, whatever its mode.
-        context.sessions.press(&session, &text, false, &keys)?;
+        let typing = Keys {
+            text: &text,
+            bracketed: false,
+            keys: &keys,
+        };
+        let begun = Instant::now();
+        let guarded = !force && matches!(front, Front::Shell { .. });
+        while guarded && !context.sessions.press_here(&session, typing)? {
+            // The log may only lag behind; a line that a person has begun shows when it has caught up.
+            let more = context.sessions.catch_up(&watch, begun, context.cancel);
+            if let Front::Shell { typed, .. } = context.sessions.front(&session) {
+                if !typed.is_empty()
+                    && !(own
+                        && session
+                            .state()
+                            .agents
+                            .get(context.agent)
+                            .is_some_and(|agent| agent.unsubmitted == typed))
+                {
+                    return Err(type_line::protected(&session, &typed));
+                }
+            }
+            if !more {
+                if context.sessions.press_on_this_line(&session, typing)? {
+                    break;
+                }
+                return Err(Failure::from(format!(
+                    "the line of {name} changed while keys were about to be typed; nothing was typed. Try again"
+                )));
+            }
+        }
+        if !guarded {
+            context.sessions.press(&session, typing)?;
+        }
     }
     settle_down(&session, &watch, context, wait, settle, nothing);
     tell(context, &session, &before, &show)

@@ -1,14 +1,17 @@
 //! wait: goes on waiting for what runs, and tells only what is new.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::mcp::{Tool, schema};
 use crate::reply::Reply;
 use crate::reply::header::Status;
-use crate::session::RegionId;
+use crate::reply::words;
 use crate::session::front::Front;
 use crate::session::regions::Region;
 use crate::session::snapshot;
+use crate::session::watch::Woken;
+use crate::session::{RegionId, Session};
 
 use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Target};
@@ -49,6 +52,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let until = args.regex("until")?;
     args.done()?;
     let session = context.sessions.get(&name)?;
+    let deadline = Instant::now() + Duration::from_secs(timeout);
+    let went = text_goes(context, &session, deadline);
     let (target, shown, others) = {
         let state = session.state();
         let agent = state.agents.get(context.agent).cloned().unwrap_or_default();
@@ -77,12 +82,14 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         (target, shown, others)
     };
     let Some(id) = target else {
-        return nothing_runs(context, &session, &others, &show);
+        let mut reply = nothing_runs(context, &session, &others, &show)?;
+        went.into_iter().for_each(|went| reply.note(went));
+        return Ok(reply);
     };
     let goal = Goal {
         target: Target::Region(id),
         until: until.as_ref(),
-        deadline: Instant::now() + Duration::from_secs(timeout),
+        deadline,
         typed: None,
         settle: Duration::from_millis(SETTLE_DEFAULT),
         cancel: context.cancel,
@@ -127,16 +134,56 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         let who = region.who.as_deref().unwrap_or("a person");
         reply.note(format!(
             "{who} ran it: {}",
-            crate::reply::words::one_line(&region.label, 80)
+            words::one_line(&region.label, 80)
         ));
     }
     tell_others(&mut reply, &others);
+    went.into_iter().for_each(|went| reply.note(went));
     Ok(reply)
+}
+
+/// While another's unsubmitted text holds the prompt, and nothing of this agent's runs: waits for that to go. Says which way it went.
+fn text_goes(context: &Context<'_>, session: &Arc<Session>, deadline: Instant) -> Option<String> {
+    let held = || {
+        let state = session.state();
+        let agent = state.agents.get(context.agent);
+        if agent.is_some_and(|agent| agent.left.is_some()) || state.ending.is_some() {
+            return None;
+        }
+        let typed = state
+            .term
+            .text_from(state.regions.prompt()?.typed)
+            .trim()
+            .to_string();
+        Some(typed).filter(|typed| {
+            !typed.is_empty() && agent.is_none_or(|agent| agent.unsubmitted != *typed)
+        })
+    };
+    let watch = session.watch();
+    let before = session.state().regions.last_id();
+    let mut text = held()?;
+    loop {
+        let woken = watch.wait(deadline, context.cancel);
+        match held() {
+            Some(now) => text = now,
+            None => break,
+        }
+        if woken != Woken::Changed {
+            // It is still there: what is in front says so.
+            return None;
+        }
+    }
+    let shown = words::one_line(&text, 80);
+    Some(if session.state().regions.last_id() > before {
+        format!("the unsubmitted text was submitted: {shown:?}")
+    } else {
+        format!("the unsubmitted text is gone: {shown:?}")
+    })
 }
 
 fn nothing_runs(
     context: &Context<'_>,
-    session: &std::sync::Arc<crate::session::Session>,
+    session: &Arc<Session>,
     others: &[Region],
     show: &Show,
 ) -> Result<Reply, Failure> {
@@ -182,7 +229,7 @@ fn nothing_runs(
         Front::Shell { typed, .. } if !typed.is_empty() => {
             reply.note(format!(
                 "unsubmitted text is on the prompt line: {:?}",
-                crate::reply::words::one_line(typed, 120)
+                words::one_line(typed, 120)
             ));
         }
         Front::Shell { .. } => reply.note("the shell is at its prompt"),
@@ -206,7 +253,7 @@ fn tell_others(reply: &mut Reply, others: &[Region]) {
         reply.note(format!(
             "meanwhile {who} ran #{}: {} · {exit}",
             region.id,
-            crate::reply::words::one_line(&region.label, 80)
+            words::one_line(&region.label, 80)
         ));
     }
     if !others.is_empty() {

@@ -1,0 +1,271 @@
+//! Typing one line, if what is in front takes lines and nobody else is in the middle of one.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::reply::words;
+use crate::session::front::Front;
+use crate::session::keys::Key;
+use crate::session::typing::Keys;
+use crate::session::watch::Woken;
+use crate::session::{MarkId, RegionId, Session};
+
+use super::outcome::Target;
+use super::{Context, Failure};
+
+/// A terminal in canonical mode takes at most so many bytes of a line (N_TTY_BUF_SIZE - 1 in drivers/tty/n_tty.c).
+const CANONICAL_MOST: usize = 4_095;
+
+/// A line on its way.
+pub struct Typed {
+    pub target: Target,
+    /// Where the cursor stood before: what a line that is no command prints comes after it.
+    pub mark: MarkId,
+    /// When it was typed.
+    pub at: Instant,
+}
+
+/// Types one line and Enter, or says why not; then nothing was typed.
+pub fn type_line(
+    context: &Context<'_>,
+    session: &Arc<Session>,
+    line: &str,
+    force: bool,
+) -> Result<Typed, Failure> {
+    let watch = session.watch();
+    let begun = Instant::now();
+    let mut cleared = false;
+    loop {
+        let front = settled_front(context, session);
+        refuse(context, session, &front, line, force)?;
+        if let Front::Shell { typed, .. } = &front {
+            if !typed.is_empty() {
+                let own = session
+                    .state()
+                    .agents
+                    .get(context.agent)
+                    .is_some_and(|agent| agent.unsubmitted == *typed);
+                if !own && !force
+                    || cleared && !context.sessions.catch_up(&watch, begun, context.cancel)
+                {
+                    return Err(protected(session, typed));
+                }
+                if !cleared {
+                    cleared = true;
+                    clear_line(context, session)?;
+                }
+                continue;
+            }
+        }
+        let tentative = begin(context, session, line, &front);
+        let typed = press(context, session, line, &front, begun);
+        match typed {
+            Ok(true) => {
+                return Ok(Typed {
+                    at: Instant::now(),
+                    ..tentative
+                });
+            }
+            Ok(false) => withdraw(session, &tentative),
+            Err(error) => {
+                withdraw(session, &tentative);
+                return Err(error.into());
+            }
+        }
+        if begun.elapsed() >= MOVING {
+            return Err(Failure::from(format!(
+                "the line of {} changed while this one was about to be typed: a person may be typing there; nothing was typed. Try again, or use a session of your own",
+                session.name
+            )));
+        }
+        context.sessions.catch_up(&watch, begun, context.cancel);
+    }
+}
+
+/// So long a line that somebody else changes is looked at again.
+const MOVING: Duration = Duration::from_secs(3);
+
+/// Types the line where the cursor is as the log has it. A moment after the call began, tmux's own text of the line may stand in for the
+/// cursor's place.
+fn press(
+    context: &Context<'_>,
+    session: &Session,
+    line: &str,
+    front: &Front,
+    begun: Instant,
+) -> Result<bool, crate::session::Error> {
+    let bracketed = session.state().term.bracketed_paste();
+    let enter = Key::Named("Enter".into());
+    let tabs = matches!(front, Front::Shell { .. }) && line.contains('\t') && !bracketed;
+    let list = if tabs { quoted_tabs(line) } else { vec![enter] };
+    let keys = Keys {
+        text: if tabs { "" } else { line },
+        bracketed,
+        keys: &list,
+    };
+    if matches!(front, Front::Fullscreen { .. } | Front::Working { .. }) {
+        context.sessions.press(session, keys)?;
+        return Ok(true);
+    }
+    if context.sessions.press_here(session, keys)? {
+        return Ok(true);
+    }
+    Ok(begun.elapsed() >= Duration::from_millis(500)
+        && context.sessions.press_on_this_line(session, keys)?)
+}
+
+/// A tab would complete; quoted-insert is Ctrl-V in every shell's emacs mode.
+fn quoted_tabs(line: &str) -> Vec<Key> {
+    let mut keys = Vec::new();
+    for (at, part) in line.split('\t').enumerate() {
+        if at > 0 {
+            keys.extend(["C-v", "Tab"].map(|name| Key::Named(name.into())));
+        }
+        if !part.is_empty() {
+            keys.push(Key::Text(part.to_string()));
+        }
+    }
+    keys.push(Key::Named("Enter".into()));
+    keys
+}
+
+/// End of line, then kill to its start: the prompt line is empty whatever the cursor was on.
+fn clear_line(context: &Context<'_>, session: &Session) -> Result<(), crate::session::Error> {
+    let keys = ["C-e", "C-u"].map(|name| Key::Named(name.into()));
+    context.sessions.press(
+        session,
+        Keys {
+            text: "",
+            bracketed: false,
+            keys: &keys,
+        },
+    )
+}
+
+/// What takes no line.
+fn refuse(
+    context: &Context<'_>,
+    session: &Session,
+    front: &Front,
+    line: &str,
+    force: bool,
+) -> Result<(), Failure> {
+    match front {
+        Front::Shell { .. } | Front::Unclear { .. } => Ok(()),
+        Front::Prompt { view, .. } | Front::Waiting { view, .. }
+            if view.canonical && line.len() > CANONICAL_MOST =>
+        {
+            Err(Failure::from(format!(
+                "run: the line is {} bytes long, and {} reads whole lines of at most {CANONICAL_MOST} bytes: the rest would be lost; nothing was typed. Write it in shorter lines, or put it into a file",
+                line.len(),
+                front.name()
+            )))
+        }
+        Front::Prompt { .. } | Front::Waiting { .. } => Ok(()),
+        Front::Between => Err(Failure::from(format!(
+            "the shell of {} has not drawn its prompt yet (something runs before it); nothing was typed. Try again in a moment",
+            session.name
+        ))),
+        // A moment ago it lived.
+        Front::Over(_) => Err(context
+            .sessions
+            .get_live(&session.name)
+            .map_or_else(Failure::from, |_| working(session, front))),
+        Front::Fullscreen { .. } | Front::Working { .. } if force => Ok(()),
+        Front::Fullscreen { .. } => Err(Failure::from(format!(
+            "{} has the whole screen of {}; nothing was typed. Press keys with `send` (it shows the screen)",
+            front.name(),
+            session.name
+        ))),
+        Front::Working { .. } => Err(working(session, front)),
+    }
+}
+
+/// A shell that draws its prompt right now is waited for so long.
+const PROMPT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is in front, once a shell that is about to draw its prompt has drawn it.
+fn settled_front(context: &Context<'_>, session: &Arc<Session>) -> Front {
+    let watch = session.watch();
+    let deadline = Instant::now() + PROMPT_PATIENCE;
+    loop {
+        match context.sessions.front(session) {
+            Front::Between if watch.wait(deadline, context.cancel) == Woken::Changed => {}
+            front => return front,
+        }
+    }
+}
+
+/// Notes where the log stands before the line is typed, and whose line comes next.
+fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) -> Typed {
+    let mut state = session.state();
+    let at = state.moment();
+    let state = &mut *state;
+    let mark = state.term.mark();
+    let who = context.agent.to_string();
+    let target = match front {
+        Front::Shell { .. } => {
+            state.regions.expected = Some(who);
+            state.regions.expected_line = Some(line.trim().to_string());
+            Target::Command {
+                after: state.regions.last_id(),
+                offset: at.offset,
+            }
+        }
+        front => {
+            let prompt = match front {
+                Front::Prompt { line, .. }
+                | Front::Waiting { line, .. }
+                | Front::Unclear { line, .. } => line.as_str(),
+                _ => "",
+            };
+            let secret = matches!(front, Front::Waiting { view, .. } if view.secret);
+            // What is typed where nothing is echoed is written down nowhere.
+            let label = if secret {
+                format!("{prompt}•••")
+            } else {
+                format!("{prompt}{line}")
+            };
+            let start = state.term.mark();
+            Target::Region(
+                state
+                    .regions
+                    .input(&mut state.term, label, Some(who), start, at),
+            )
+        }
+    };
+    Typed {
+        target,
+        mark,
+        at: Instant::now(),
+    }
+}
+
+/// Nothing was typed after all.
+fn withdraw(session: &Session, typed: &Typed) {
+    let mut state = session.state();
+    let state = &mut *state;
+    state.term.release(typed.mark);
+    state.regions.expected = None;
+    state.regions.expected_line = None;
+    if let Target::Region(id) = typed.target {
+        let id: RegionId = id;
+        state.regions.withdraw(&mut state.term, id);
+    }
+}
+
+pub fn protected(session: &Session, typed: &str) -> Failure {
+    Failure::from(format!(
+        "someone's unsubmitted text is on the prompt line of {}: {:?}; nothing was typed. Wait for it to go with `wait`, use a session of your own, or clear it with force=true",
+        session.name,
+        words::one_line(typed, 120)
+    ))
+}
+
+fn working(session: &Session, front: &Front) -> Failure {
+    Failure::from(format!(
+        "{} works in the foreground of {} and does not read input; nothing was typed. Wait for it with `wait`, stop it with `send` keys=[\"ctrl+c\"], or use another session",
+        front.name(),
+        session.name
+    ))
+}
