@@ -74,12 +74,6 @@ impl Pending {
         }
     }
 
-    /// True when no call is in progress. A cancelled call no longer counts, though it may still be running.
-    #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
-        self.lock().by_id.is_empty()
-    }
-
     fn lock(&self) -> MutexGuard<'_, Calls> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -90,6 +90,15 @@ impl State {
         self.term.offset()
     }
 
+    /// True when what stands on the prompt line is nobody else's: nothing, or what this agent left there.
+    pub fn owns(&self, agent: &str, typed: &str) -> bool {
+        typed.is_empty()
+            || self
+                .agents
+                .get(agent)
+                .is_some_and(|agent| agent.unsubmitted == typed)
+    }
+
     /// Now, as regions are dated.
     pub fn moment(&self) -> Moment {
         Moment {

@@ -96,12 +96,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let nothing = text.is_empty() && keys.is_empty();
     let mut own = true;
     if let Front::Shell { typed, .. } = &front {
-        let state = session.state();
-        own = typed.is_empty()
-            || state
-                .agents
-                .get(context.agent)
-                .is_some_and(|agent| agent.unsubmitted == *typed);
+        own = session.state().owns(context.agent, typed);
         if !own && !force && !nothing {
             return Err(type_line::protected(&session, typed));
         }
@@ -136,14 +131,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             // The log may only lag behind; a line that a person has begun shows when it has caught up.
             let more = context.sessions.catch_up(&watch, begun, context.cancel);
             if let Front::Shell { typed, .. } = context.sessions.front(&session) {
-                if !typed.is_empty()
-                    && !(own
-                        && session
-                            .state()
-                            .agents
-                            .get(context.agent)
-                            .is_some_and(|agent| agent.unsubmitted == typed))
-                {
+                if !session.state().owns(context.agent, &typed) {
                     return Err(type_line::protected(&session, &typed));
                 }
             }

@@ -40,11 +40,7 @@ pub fn type_line(
         refuse(context, session, &front, line, force)?;
         if let Front::Shell { typed, .. } = &front {
             if !typed.is_empty() {
-                let own = session
-                    .state()
-                    .agents
-                    .get(context.agent)
-                    .is_some_and(|agent| agent.unsubmitted == *typed);
+                let own = session.state().owns(context.agent, typed);
                 if !own && !force
                     || cleared && !context.sessions.catch_up(&watch, begun, context.cancel)
                 {

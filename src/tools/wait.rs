@@ -155,9 +155,7 @@ fn text_goes(context: &Context<'_>, session: &Arc<Session>, deadline: Instant) -
             .text_from(state.regions.prompt()?.typed)
             .trim()
             .to_string();
-        Some(typed).filter(|typed| {
-            !typed.is_empty() && agent.is_none_or(|agent| agent.unsubmitted != *typed)
-        })
+        Some(typed).filter(|typed| !state.owns(context.agent, typed))
     };
     let watch = session.watch();
     let before = session.state().regions.last_id();

@@ -109,7 +109,7 @@ pub fn colour(random: &mut Random, turn: u64, out: &mut String) {
         0..35 => {
             put!(
                 out,
-                "{E}0m{E}0m{E}1m{E}32m   Compiling{E}0m {name} v{version} (/home/u/src/{name})\r\n"
+                "{E}0m{E}0m{E}1m{E}32m   Compiling{E}0m {name} v{version} (/src/{name})\r\n"
             );
         }
         35..50 => {
