@@ -91,8 +91,12 @@ impl Screen {
         {
             self.grid.row_mut(row).write(col, c, width);
         }
-        // Without DECAWM the cursor stays on the last column.
-        let last = if self.modes.wrap { cols } else { cols - 1 };
+        // Without DECAWM the cursor stays on the last column, but for a character as wide as the screen.
+        let last = if self.modes.wrap || width == cols {
+            cols
+        } else {
+            cols - 1
+        };
         self.cursor.col = (col + width).min(last);
     }
 
