@@ -264,6 +264,7 @@ impl Line {
         match &mut self.template {
             None => self.template = Some(row),
             Some(first) => {
+                first.unicode |= row.unicode;
                 first.wide |= row.wide;
                 first.notes.extend(row.notes);
             }
@@ -314,7 +315,7 @@ impl Line {
                 row.cells.resize(self.final_cells, ERASED);
             }
             row.cells.extend_from_slice(&self.cells[start..end]);
-            row.wide = template.wide;
+            (row.unicode, row.wide) = (template.unicode, template.wide);
             row.hidden = hidden;
             row.epoch = epoch;
             row.linked = index + 1 < count;
