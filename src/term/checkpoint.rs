@@ -170,6 +170,7 @@ record!(Row {
     hidden,
     skip,
     marked,
+    unicode,
     wide,
     epoch,
     notes
@@ -455,7 +456,8 @@ fn row_is_sound(row: &Row) -> bool {
     row.cells.first() != Some(&PAD)
         && row.cells.len() <= usize::from(u16::MAX)
         && row.cells.iter().all(|cell| sound(*cell))
-        && (row.wide || row.cells.iter().all(ascii))
+        && (row.unicode || row.cells.iter().all(ascii))
+        && (row.wide || !row.cells.contains(&PAD))
 }
 
 /// FNV-1a, 64 bits: tells a torn file, and is no defence against anyone.

@@ -135,7 +135,7 @@ impl Cooked {
 }
 
 fn write_cells(row: &Row, cells: &[Cell], text: &mut Vec<u8>) {
-    if !row.wide {
+    if !row.unicode {
         // ERASED is 0 and every printable character is at least a space.
         text.extend(cells.iter().map(|&cell| cell.max(0x20) as u8));
         return;

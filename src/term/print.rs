@@ -1,5 +1,6 @@
 //! Printing: where a character goes on the screen, and which cell it joins. Must not know how bytes became characters.
 
+use super::row::CLUSTER;
 use super::screen::{At, Screen};
 use super::width::{self, Class, Join};
 
@@ -55,7 +56,7 @@ impl Screen {
         if self.joiner {
             self.joiner = false;
             self.add_to_last(&[JOINER, c]);
-        } else if c < '\u{1F1E6}' && self.rules.joiner_waits || !self.joins(c) {
+        } else if self.rules.joiner_waits || !self.joins(c) {
             let wide = self.rules.wide_indicator && width::join(c) == Some(Join::Indicator);
             self.put(c, if wide { 2 } else { width });
         }
@@ -67,6 +68,11 @@ impl Screen {
         let cols = self.grid.cols;
         let col = self.cursor.col;
         let fits = col + width <= cols;
+        if fits && self.modes.wrap && !self.modes.insert && !self.zones.watching {
+            self.grid.row_mut(self.cursor.row).write(col, c, width);
+            self.cursor.col = col + width;
+            return;
+        }
         if !self.modes.wrap && width > 1 && (width > cols || col != cols && !fits) {
             return;
         }
@@ -91,8 +97,12 @@ impl Screen {
         {
             self.grid.row_mut(row).write(col, c, width);
         }
-        // Without DECAWM the cursor stays on the last column.
-        let last = if self.modes.wrap { cols } else { cols - 1 };
+        // Without DECAWM the cursor stays on the last column, but for a character as wide as the screen.
+        let last = if self.modes.wrap || width == cols {
+            cols
+        } else {
+            cols - 1
+        };
         self.cursor.col = (col + width).min(last);
     }
 
@@ -128,14 +138,17 @@ impl Screen {
         }
     }
 
-    /// Takes a character into the cell before the cursor, if it belongs there.
+    /// Takes a character into the cell before the cursor, if it belongs there. (From tmux 3.4: by what the cell holds.)
     fn joins(&mut self, c: char) -> bool {
         let At { row, col } = self.cursor;
         let Some(lead) = self.grid.row(row).lead(col) else {
             return false;
         };
+        if self.grid.row(row).cell(lead) & CLUSTER == 0 && width::join(c).is_none() {
+            return false;
+        }
         let before = self.grid.row(row).text(lead, lead + 1);
-        let joined = !self.rules.joiner_waits && before.ends_with(JOINER);
+        let joined = before.ends_with(JOINER);
         let mut chars = before.chars();
         let Some(first) = chars.next() else {
             return false;

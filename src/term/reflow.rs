@@ -138,7 +138,7 @@ impl Grid {
             if index == at.row {
                 let inside = at.col < row.cells.len();
                 offset = Some(if inside {
-                    line.cells.len() + at.col
+                    line.cells.len() + at.col.saturating_sub(row.skip)
                 } else {
                     usize::MAX
                 });
@@ -246,11 +246,14 @@ impl Line {
         let start = self.cells.len();
         if row.marked {
             let marks = log.marks.live.iter().filter(|anchor| anchor.row == row.id);
+            let offset = |col: usize| start + col.saturating_sub(row.skip);
             self.marks
-                .extend(marks.map(|anchor| (anchor.id, start + anchor.col)));
+                .extend(marks.map(|anchor| (anchor.id, offset(anchor.col))));
         }
         let base = self.clusters.len() as Cell;
-        self.cells.extend(row.cells.iter().map(|&cell| {
+        // Cells that are final already are counted in `final_cells`.
+        let cells = row.cells.get(row.skip..).unwrap_or_default();
+        self.cells.extend(cells.iter().map(|&cell| {
             if cell & CLUSTER != 0 {
                 cell + base
             } else {
@@ -261,6 +264,7 @@ impl Line {
         match &mut self.template {
             None => self.template = Some(row),
             Some(first) => {
+                first.unicode |= row.unicode;
                 first.wide |= row.wide;
                 first.notes.extend(row.notes);
             }
@@ -311,7 +315,7 @@ impl Line {
                 row.cells.resize(self.final_cells, ERASED);
             }
             row.cells.extend_from_slice(&self.cells[start..end]);
-            row.wide = template.wide;
+            (row.unicode, row.wide) = (template.unicode, template.wide);
             row.hidden = hidden;
             row.epoch = epoch;
             row.linked = index + 1 < count;

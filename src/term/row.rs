@@ -67,6 +67,8 @@ pub struct Row {
     /// A mark stands in this row.
     pub marked: bool,
     /// A cell beyond ASCII was written since the last clear.
+    pub unicode: bool,
+    /// A wide character was written since the last clear.
     pub wide: bool,
     /// The cursor was homed this many times when it was last printed to (see `zones`).
     pub epoch: u32,
@@ -81,6 +83,7 @@ impl Row {
         self.linked = false;
         self.hidden = false;
         self.skip = 0;
+        self.unicode = false;
         self.wide = false;
         self.epoch = 0;
     }
@@ -120,11 +123,22 @@ impl Row {
     /// Writes one character of `width` 1 or 2 at column `col`.
     #[inline]
     pub fn write(&mut self, col: usize, c: char, width: usize) {
+        self.unicode = true;
+        if width == 1 && !self.wide {
+            if let Some(cell) = self.cells.get_mut(col) {
+                *cell = c.into();
+                return;
+            }
+            if self.cells.len() == col {
+                self.cells.push(c.into());
+                return;
+            }
+        }
         self.split(col, col + width);
         self.grow(col + width);
-        self.wide = true;
         self.cells[col] = c.into();
         if width == 2 {
+            self.wide = true;
             self.cells[col + 1] = PAD;
         }
     }
@@ -152,7 +166,7 @@ impl Row {
             return true;
         }
         self.grow(lead + 1);
-        self.wide = true;
+        self.unicode = true;
         let cell = self.cells[lead];
         if cell & CLUSTER != 0 {
             self.clusters[(cell & !CLUSTER) as usize].push(c);
@@ -176,6 +190,7 @@ impl Row {
     pub fn widen(&mut self, lead: usize) {
         self.split(lead + 1, lead + 2);
         self.grow(lead + 2);
+        (self.unicode, self.wide) = (true, true);
         self.cells[lead + 1] = PAD;
     }
 

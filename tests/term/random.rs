@@ -94,8 +94,20 @@ const END: &[u8] = b"\x1b\\\x1b\\\x18\x1b[?1047l@";
 #[test]
 fn random_sequences_as_tmux() {
     agree(Kind::Sequences, 1, 1200, |random| {
-        let (cols, rows) = (2 + random.below(24), 1 + random.below(8));
-        let mut bytes = mix(random, Kind::Sequences, cols, rows, 40);
+        // Small screens meet their edges often; now and then one of the usual size.
+        let usual = random.one_in(10);
+        let (cols, rows) = if usual {
+            (80, 24)
+        } else {
+            (1 + random.below(25), 1 + random.below(8))
+        };
+        let mut bytes = mix(
+            random,
+            Kind::Sequences,
+            cols,
+            rows,
+            if usual { 200 } else { 40 },
+        );
         bytes.extend_from_slice(END);
         Case {
             cols: cols as u16,
