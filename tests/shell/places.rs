@@ -9,6 +9,7 @@ pub fn own_pty(shell: Shell) {
     let mut session = Session::start(shell, "");
     let socket = session.home.path("");
     let socket = socket.file_name().unwrap().to_str().unwrap();
+    let _server = Server(socket.into());
     let tmux = format!("tmux -L {socket} -f /dev/null");
     let cases = [
         ("script", format!("script -qc '{program}' /dev/null")),
@@ -36,6 +37,17 @@ pub fn own_pty(shell: Shell) {
             "{}",
             session.short()
         );
+    }
+}
+
+/// A nested tmux server by its socket's name: it ends with its shell, or here when the test fails before that.
+struct Server(String);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("tmux")
+            .args(["-L", &self.0, "kill-server"])
+            .output();
     }
 }
 

@@ -54,7 +54,37 @@ impl Tmux {
         done(self.command().arg("send-keys").args(keys).output().unwrap());
     }
 
+    /// Resizes the window, and waits until the shell has woken for it and sleeps again: a key that came in between would
+    /// be drawn at another moment.
     fn resize(&self, columns: u16) {
+        let pid = done(
+            self.command()
+                .args(["display-message", "-p", "#{pane_pid}"])
+                .output()
+                .unwrap(),
+        );
+        let wakes = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap();
+            let field = |name: &str| {
+                status
+                    .lines()
+                    .find_map(|line| line.strip_prefix(name))
+                    .unwrap()
+                    .trim()
+                    .to_string()
+            };
+            let sleeps = field("State:").starts_with('S');
+            sleeps.then(|| field("voluntary_ctxt_switches:").parse::<u64>().unwrap())
+        };
+        let deadline = Instant::now() + PATIENCE;
+        let wait = |done: &dyn Fn(u64) -> bool| loop {
+            match wakes() {
+                Some(count) if done(count) => return count,
+                _ => assert!(Instant::now() < deadline, "the shell does not come to rest"),
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        let before = wait(&|_| true);
         let columns = columns.to_string();
         done(
             self.command()
@@ -62,6 +92,7 @@ impl Tmux {
                 .output()
                 .unwrap(),
         );
+        wait(&|count| count > before);
     }
 
     /// The screen and where the cursor is on it.
@@ -119,13 +150,29 @@ impl Pair {
         self.integrated.resize(columns);
     }
 
+    /// Presses Enter, and waits until both shells prompt again on screens that are the same.
+    #[track_caller]
+    fn enter(&self) {
+        self.keys(&["Enter"]);
+        self.wait("$", |screen| {
+            let (screen, _cursor) = screen.trim_end().rsplit_once('\n').unwrap_or_default();
+            let line = screen.trim_end().rsplit('\n').next().unwrap_or_default();
+            line.ends_with('$')
+        });
+    }
+
     /// Waits until both screens show `text`, wrapped or not, and are the same.
     #[track_caller]
     fn agree(&self, text: &str) {
+        self.wait(text, |screen| screen.replace('\n', "").contains(text));
+    }
+
+    #[track_caller]
+    fn wait(&self, text: &str, wanted: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let (plain, integrated) = (self.plain.screen(), self.integrated.screen());
-            if plain == integrated && plain.replace('\n', "").contains(text) {
+            if plain == integrated && wanted(&plain) {
                 return;
             }
             assert!(
@@ -160,7 +207,7 @@ pub fn resize(shell: Shell) {
         pair.keys(&["x"]);
         pair.agree("x");
     }
-    pair.keys(&["Enter"]);
+    pair.enter();
     pair.agree("elevenxxxx");
 }
 
@@ -179,24 +226,25 @@ pub fn long_line(shell: Shell) {
     }
     pair.keys(&["MID", "BSpace", "C-a", "X", "C-d", "C-e", "ZZZ"]);
     pair.agree("ZZZ");
-    pair.keys(&["C-u"]);
-    pair.keys(&["echo short", "Enter"]);
+    pair.keys(&["C-u", "echo short"]);
+    pair.enter();
     pair.agree("echo shortshort");
-    pair.keys(&["echo ", &long, "Enter"]);
-    pair.agree("6789");
+    pair.keys(&["echo ", &long]);
+    pair.enter();
     pair.keys(&["Up", "Up", "Up", "Down"]);
     pair.agree("6789");
-    pair.keys(&["C-u"]);
-    pair.keys(&["echo DONE", "Enter"]);
+    pair.keys(&["C-u", "echo DONE"]);
+    pair.enter();
     pair.agree("echo DONEDONE");
     if shell == Shell::Fish {
         // Its search is its own affair, and has no key of its own in 3.6.
         return;
     }
-    pair.keys(&["C-r"]);
-    pair.keys(&["678"]);
+    pair.keys(&["C-r", "678"]);
     pair.agree("678");
-    pair.keys(&["C-e", "Enter"]);
-    pair.keys(&["echo LAST", "Enter"]);
+    pair.keys(&["C-e"]);
+    pair.enter();
+    pair.keys(&["echo LAST"]);
+    pair.enter();
     pair.agree("echo LASTLAST");
 }

@@ -109,16 +109,26 @@ impl Pty {
 
 impl Drop for Pty {
     fn drop(&mut self) {
-        // SAFETY: plain system calls on an open descriptor and on the child's group, which is not reaped before this.
-        unsafe {
-            let foreground = libc::tcgetpgrp(self.master.as_raw_fd());
-            if foreground > 1 {
-                libc::kill(-foreground, libc::SIGKILL);
+        // Jobs in the background outlive a shell that is killed: all that is left of its session goes with it.
+        let session = self.child.id().to_string();
+        for pid in processes() {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let fields = stat.rsplit(')').next().unwrap_or_default();
+            if fields.split_whitespace().nth(3) == Some(&session) {
+                // SAFETY: a plain system call; the session's leader is not reaped, so its number is nobody else's.
+                unsafe { libc::kill(pid, libc::SIGKILL) };
             }
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn processes() -> Vec<libc::pid_t> {
+    let names = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    names
+        .filter_map(|name| name.file_name().to_str()?.parse().ok())
+        .collect()
 }
 
 fn window(columns: u16, rows: u16) -> libc::winsize {
