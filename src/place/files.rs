@@ -2,8 +2,6 @@
 //! line and environment that start a shell with them.
 //!
 //! Must not know sessions, tmux, or who asks.
-// Nothing starts sessions or installs the files yet.
-#![allow(dead_code)]
 
 use std::fmt;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};

@@ -5,7 +5,6 @@
 //! is no clock here: who asks again compares two [`View`]s. Nothing here knows tmux, sessions or prompts.
 #![forbid(unsafe_code)]
 // Nothing asks yet: the sessions are built beside this.
-#![allow(dead_code, unused_imports)]
 
 use std::fmt;
 use std::fs::File;

@@ -26,6 +26,9 @@ pub const NAME_MOST: usize = 64;
 /// Environment given by a caller, in bytes.
 pub const ENV_MOST: usize = 64 * 1024;
 
+/// Rows kept revisable above the screen, in screens: more than an attaching person's larger window pulls back.
+const HELD_SCREENS: u16 = 8;
+
 /// What a session is to be.
 #[derive(Debug, Default)]
 pub struct Request {
@@ -230,6 +233,19 @@ impl Sessions {
             .unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
         if let Some(shell) = integrated_shell(command) {
             let launch = files::launch(shell, &self.shell_files()?, nonce);
+            let mut env = launch.env;
+            // zsh is started with a ZDOTDIR of ours; the user's own must be known to be put back.
+            let own = request
+                .env
+                .iter()
+                .find(|(name, _)| name == "ZDOTDIR")
+                .map(|(_, value)| value.clone());
+            if let Some(own) = own
+                .or_else(|| std::env::var("ZDOTDIR").ok())
+                .filter(|_| shell == Shell::Zsh)
+            {
+                env.push(("__PANEGLASS_ZDOTDIR".into(), own));
+            }
             let name = launch.argv.first().cloned().unwrap_or_default();
             if find_program(&name, &path, cwd).is_none() {
                 return Err(Error::Refused(format!(
@@ -238,7 +254,7 @@ impl Sessions {
             }
             return Ok(Program {
                 argv: launch.argv,
-                env: launch.env,
+                env,
                 integrated: Some(name),
                 shown: command.to_string(),
             });
@@ -290,8 +306,12 @@ pub(super) fn fresh_state(meta: &Meta, dir: &SessionDir) -> Result<State, Error>
         rows: meta.rows,
         rules: width::Rules::for_version(&meta.tmux_version),
         nonce: Some(meta.nonce.clone()),
-        // A window that a person may enlarge pulls history back: so many rows are kept revisable.
-        hold_back: if meta.fixed_size { 0 } else { 64 },
+        // A window that a person may enlarge, or widen, pulls history back: so many rows are kept revisable.
+        hold_back: if meta.fixed_size {
+            0
+        } else {
+            meta.rows.saturating_mul(HELD_SCREENS)
+        },
     });
     Ok(State::new(
         term,

@@ -3,8 +3,6 @@
 //! [`Terminal`] takes the bytes that a pane printed. Rows that can no longer change leave it as text, line by line
 //! (the cooked log); the rest is its screen. tmux is the reference for both: what tmux's grid would hold is right.
 #![forbid(unsafe_code)]
-// Until the session layer uses all of it.
-#![allow(dead_code, unused_imports)]
 
 mod checkpoint;
 mod cooked;

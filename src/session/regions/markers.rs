@@ -11,6 +11,8 @@ pub(super) struct Shell {
     pub(super) user: Option<String>,
     pub(super) cwd: Option<String>,
     pub(super) state: At,
+    /// Where the running command's output ended, when the shell has said so before it filled up the line.
+    output_end: Option<MarkId>,
 }
 
 #[derive(Debug)]
@@ -53,8 +55,20 @@ impl Regions {
             MarkerKind::Done { status, pipestatus } => {
                 self.done(term, pid, status, pipestatus, mark, at)
             }
-            _ => term.release(mark),
+            MarkerKind::OutputEnd => self.output_end(term, pid, mark),
         }
+    }
+
+    /// zsh says where output ended before it puts its own mark and blanks after an unfinished line.
+    fn output_end(&mut self, term: &mut Terminal, pid: u32, mark: MarkId) {
+        let earlier = match self
+            .position(pid, None)
+            .map(|index| &mut self.shells[index])
+        {
+            Some(shell) if matches!(shell.state, At::Running(_)) => shell.output_end.replace(mark),
+            _ => Some(mark),
+        };
+        earlier.into_iter().for_each(|mark| term.release(mark));
     }
 
     fn position(&self, pid: u32, host: Option<&String>) -> Option<usize> {
@@ -76,6 +90,7 @@ impl Regions {
             user: marker.user.clone(),
             cwd: marker.cwd.clone(),
             state: At::Between,
+            output_end: None,
         });
     }
 
@@ -121,6 +136,7 @@ impl Regions {
                     user: None,
                     cwd: None,
                     state: At::Between,
+                    output_end: None,
                 });
                 self.shells.len() - 1
             }
@@ -221,6 +237,7 @@ impl Regions {
                 user: None,
                 cwd: None,
                 state: At::Between,
+                output_end: None,
             });
             let id = self.open(Kind::Command, String::new(), mark, at);
             if let Some(shell) = self.shells.last_mut() {
@@ -263,6 +280,13 @@ impl Regions {
             At::Running(id) => {
                 self.leave(term, index + 1, at);
                 self.shells[index].state = At::Between;
+                let mark = match self.shells[index].output_end.take() {
+                    Some(end) => {
+                        term.release(mark);
+                        end
+                    }
+                    None => mark,
+                };
                 let pipestatus = if pipestatus.len() > 1 {
                     pipestatus
                 } else {
