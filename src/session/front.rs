@@ -22,9 +22,10 @@ pub enum Front {
     },
     /// Such a shell between a command's end and its prompt: it will be at it in a moment.
     Between,
-    /// A program, or a shell without markers, at a prompt that is known.
+    /// A program, or a shell without markers, at a prompt that is known. `typed`: what stands after it, not submitted.
     Prompt {
         line: String,
+        typed: String,
         view: View,
     },
     /// Something waits for input, at a line that no known prompt matches.
@@ -114,8 +115,7 @@ impl Sessions {
             if let Some(ending) = state.ending {
                 return Front::Over(ending);
             }
-            if let Some(prompt) = state.regions.prompt() {
-                let typed = state.term.text_from(prompt.typed).trim().to_string();
+            if let (Some(prompt), Some(typed)) = (state.regions.prompt(), state.typed()) {
                 return Front::Shell {
                     typed,
                     continuation: prompt.continuation,
@@ -134,13 +134,28 @@ impl Sessions {
             .proc
             .look(session.program(), std::path::Path::new(&session.meta.tty));
         let known = prompts.matches(&line).is_some();
+        let half = prompts
+            .typed_after(&line)
+            .map(|(prompt, typed)| (prompt.to_string(), typed.trim().to_string()));
         match view.verdict {
             Verdict::Waiting if !view.is_waiting() => Front::Working { view },
             Verdict::Waiting if fullscreen => Front::Fullscreen { view },
-            Verdict::Waiting if known && !view.secret => Front::Prompt { line, view },
+            Verdict::Waiting if known && !view.secret => Front::Prompt {
+                line,
+                typed: String::new(),
+                view,
+            },
+            Verdict::Waiting if half.is_some() && !view.secret => {
+                let (line, typed) = half.unwrap_or_default();
+                Front::Prompt { line, typed, view }
+            }
             Verdict::Waiting => Front::Waiting { line, view },
             Verdict::Remote | Verdict::Unknown if fullscreen => Front::Fullscreen { view },
-            Verdict::Remote | Verdict::Unknown if known => Front::Prompt { line, view },
+            Verdict::Remote | Verdict::Unknown if known => Front::Prompt {
+                line,
+                typed: String::new(),
+                view,
+            },
             Verdict::Remote | Verdict::Unknown => Front::Unclear { line, view },
             Verdict::Working | Verdict::Stopped | Verdict::Gone => Front::Working { view },
         }

@@ -11,6 +11,7 @@ pub mod error;
 pub mod exit;
 pub mod follow;
 pub mod front;
+pub mod line;
 pub mod log;
 pub mod meta;
 pub mod peek;

@@ -28,6 +28,9 @@ const fn prompt(program: &'static str, pattern: &'static str, sample: &'static s
     }
 }
 
+/// Shells without markers.
+const SHELL: &str = "a shell";
+
 /// Programs first, since "> " alone says least.
 pub const TABLE: &[Prompt] = &[
     prompt("python", r"^>>> $", ">>> "),
@@ -82,7 +85,7 @@ pub const TABLE: &[Prompt] = &[
         r"^(?:ftp|sftp|lftp .*|telnet)> ?$",
         "sftp> ",
     ),
-    prompt("a shell", r"(?:\$|#|%|>|❯|➜|λ) $", "user@host:~$ "),
+    prompt(SHELL, r"(?:\$|#|%|>|❯|➜|λ) $", "user@host:~$ "),
 ];
 
 /// What a session's prompts look like: its own pattern, if it was given one, and the table.
@@ -109,6 +112,34 @@ impl Prompts {
             .map(|(program, _)| *program)
     }
 }
+
+impl Prompts {
+    /// A line that is a known program's prompt with text after it: the prompt, and the text. The bare shells' pattern does not count: a
+    /// question may hold what looks like one.
+    pub fn typed_after<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {
+        if self.matches(line).is_some() {
+            return None;
+        }
+        let programs = compiled()
+            .iter()
+            .filter(|(program, _)| *program != SHELL)
+            .map(|(_, regex)| regex);
+        let patterns: Vec<&Regex> = self.own.iter().chain(programs).collect();
+        let ends = line
+            .char_indices()
+            .filter(|(_, c)| matches!(c, ' ' | '>'))
+            .map(|(at, _)| at + 1)
+            .take(PROMPT_WORDS);
+        let mut found =
+            ends.filter(|&end| patterns.iter().any(|regex| regex.is_match(&line[..end])));
+        found
+            .find(|&end| !line[end..].trim().is_empty())
+            .map(|end| line.split_at(end))
+    }
+}
+
+/// Prompts have at most so many blanks in them.
+const PROMPT_WORDS: usize = 8;
 
 fn compiled() -> &'static [(&'static str, Regex)] {
     static COMPILED: OnceLock<Vec<(&'static str, Regex)>> = OnceLock::new();
@@ -152,6 +183,29 @@ mod tests {
             "make: ***",
         ] {
             assert_eq!(Prompts::default().matches(line), None, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn half_typed_text_after_a_prompt() {
+        let prompts = Prompts::default();
+        assert_eq!(prompts.typed_after(">>> x = 5"), Some((">>> ", "x = 5")));
+        assert_eq!(
+            prompts.typed_after("(gdb) break main"),
+            Some(("(gdb) ", "break main"))
+        );
+        assert_eq!(
+            prompts.typed_after("postgres=# select 1"),
+            Some(("postgres=# ", "select 1"))
+        );
+        for line in [
+            ">>> ",
+            "Value (a > b): ",
+            "user@host:~$ ls",
+            "Go on? [y/N] ",
+            "",
+        ] {
+            assert_eq!(prompts.typed_after(line), None, "{line:?}");
         }
     }
 

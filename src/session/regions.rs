@@ -126,6 +126,8 @@ pub struct AtPrompt {
     /// The raw offset of the last line break before this prompt began. A prompt that is only drawn again, for a window of another
     /// size, has none after a line that was typed.
     pub newline: u64,
+    /// The raw offset of the marker that ended this prompt's last drawing.
+    pub drawn: u64,
 }
 
 /// How a region ends.
@@ -176,7 +178,11 @@ impl Regions {
     }
 
     pub fn take_changed(&mut self) -> Vec<RegionId> {
-        std::mem::take(&mut self.changed)
+        let mut changed = std::mem::take(&mut self.changed);
+        // One that opened and closed since is written once.
+        changed.sort_unstable();
+        changed.dedup();
+        changed
     }
 
     /// The innermost command that runs.
@@ -212,10 +218,12 @@ impl Regions {
                 open: None,
                 continuation,
                 newline,
+                drawn,
             } => Some(AtPrompt {
                 typed: segments.last()?.from,
                 continuation: *continuation,
                 newline: *newline,
+                drawn: *drawn,
             }),
             _ => None,
         }
@@ -367,6 +375,11 @@ impl Regions {
                 region.ended = region.ended.and(record.ended.or(region.ended));
             }
         }
+    }
+
+    /// Part of the log is missing: what ran may have ended in it, and nobody can say which shell is where.
+    pub fn gap(&mut self, term: &mut Terminal, at: Moment) {
+        self.leave(term, 0, at);
     }
 
     /// The session is over: nothing runs any more.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use super::agent::Agent;
+use super::line::PromptLine;
 use super::log::Log;
 use super::meta::Ending;
 use super::now_ms;
@@ -14,7 +15,7 @@ use crate::store::records::Records;
 use crate::store::text::TextLog;
 use crate::store::times::{Time, What};
 use crate::store::{self};
-use crate::term::{Event, Output, Terminal};
+use crate::term::{Event, MarkerKind, Output, Terminal};
 
 /// A string (OSC, DCS, ...) that has not ended after so long never will.
 const STRING_MOST_MS: u64 = 5_000;
@@ -44,6 +45,7 @@ pub struct State {
     /// Why session.txt lacks lines, when it does.
     pub trouble: Option<String>,
     pub(super) log: Log,
+    pub(super) line: PromptLine,
     records: Option<Records>,
     output: Output,
     /// The log's time at the last record before the string that is open now.
@@ -73,6 +75,7 @@ impl State {
             trouble: None,
             log,
             records: None,
+            line: PromptLine::default(),
             output: Output::default(),
             string_since: None,
             recorded_ms: 0,
@@ -133,6 +136,7 @@ impl State {
             }
         }
         self.log.reuse(bytes);
+        self.line_changed();
         self.write_changes(replay);
         if any || had_records {
             self.watchers.notify();
@@ -170,6 +174,7 @@ impl State {
             What::Tap(pid) => {
                 if self.tap.is_some() {
                     // An earlier tap has gone: nobody can say what was printed before this one came.
+                    self.lose_track(replay);
                     self.add_line(
                         "output may be missing here: the process that writes the log was ended",
                     );
@@ -184,6 +189,7 @@ impl State {
                 }
             }
             What::Gap(bytes, reason) => {
+                self.lose_track(replay);
                 self.add_line(&format!("{bytes} bytes are missing here: {reason}"));
             }
             What::End => self.complete = true,
@@ -204,6 +210,20 @@ impl State {
             self.term.abandon_string(&mut self.output);
             self.take_output(replay);
         }
+    }
+
+    /// A command's end may be in what is missing: nothing that ran before may take a later one's status.
+    fn lose_track(&mut self, replay: bool) {
+        let ms = if replay {
+            self.last_output_ms
+        } else {
+            now_ms()
+        };
+        let at = Moment {
+            offset: self.offset(),
+            ms,
+        };
+        self.regions.gap(&mut self.term, at);
     }
 
     /// A line of our own in the cooked log.
@@ -271,7 +291,11 @@ impl State {
                     now_ms()
                 };
                 let at = Moment { offset: start, ms };
+                let drawn = marker.kind == MarkerKind::PromptEnd;
                 self.regions.marker(&mut self.term, marker, mark, at);
+                if drawn {
+                    self.prompt_drawn();
+                }
             }
         }
     }

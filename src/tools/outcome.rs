@@ -211,7 +211,7 @@ impl<'a> Waiter<'a> {
                 if prompt.continuation {
                     return Ok(Step::Over(self.outcome(Status::Continuation)));
                 }
-                if state.term.text_from(prompt.typed).trim().is_empty() {
+                if state.typed().is_some_and(|typed| typed.is_empty()) {
                     let exit = state
                         .regions
                         .idle_status
@@ -310,6 +310,16 @@ impl<'a> Waiter<'a> {
         let front = sessions.front(session);
         let settle = self.goal.settle;
         let status = match &front {
+            // A line that is still on its way in, or that somebody has begun.
+            Front::Prompt { line, typed, view } if !typed.is_empty() => {
+                let at = format!("{line}{typed}");
+                let status = || Status::Waiting {
+                    at,
+                    secret: false,
+                    hedged: view.hedged,
+                };
+                (quiet >= settle && self.idle(view)).then(status)
+            }
             Front::Prompt { line, view, .. } => {
                 // Without the kernel's certain word a prompt-looking end must have stood for a while.
                 let enough = if view.hedged || view.verdict != crate::proc::Verdict::Waiting {

@@ -286,6 +286,7 @@ fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, s
     entry.shown = span.after;
     entry.seen = span.after;
     entry.told = told;
+    entry.unfinished = matches!(outcome.status, Status::Continuation);
 }
 
 /// One reply out of several, each with its own header; the facts are those of the last, with all regions.

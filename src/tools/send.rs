@@ -95,7 +95,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let front = context.sessions.front(&session);
     let nothing = text.is_empty() && keys.is_empty();
     let mut own = true;
-    if let Front::Shell { typed, .. } = &front {
+    if let Front::Shell { typed, .. } | Front::Prompt { typed, .. } = &front {
         own = session.state().owns(context.agent, typed);
         if !own && !force && !nothing {
             return Err(type_line::protected(&session, typed));
@@ -225,10 +225,10 @@ fn tell(
         .into_iter()
         .for_each(|mark| state.term.release(mark));
     let fullscreen = state.term.fullscreen();
-    let typed = state
-        .regions
-        .prompt()
-        .map(|prompt| state.term.text_from(prompt.typed).trim().to_string());
+    let typed = match &front {
+        Front::Prompt { typed, .. } => Some(typed.clone()),
+        _ => state.typed(),
+    };
     let new = state.regions.all().iter().skip(before.regions as usize);
     let earlier = before.open.iter().filter_map(|id| state.regions.get(*id));
     let finished: Vec<_> = earlier
@@ -241,6 +241,18 @@ fn tell(
     let agent = state.agents.entry(context.agent.to_string()).or_default();
     let from = if before.nothing { agent.seen } else { start };
     // Text of another that was forced past is still that other's.
+    if matches!(
+        front,
+        Front::Shell {
+            continuation: true,
+            ..
+        }
+    ) && running.is_none()
+        && before.own
+        && !before.nothing
+    {
+        agent.unfinished = true;
+    }
     if before.own && !before.nothing {
         agent.unsubmitted = typed.unwrap_or_default();
     }

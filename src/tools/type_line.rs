@@ -38,7 +38,7 @@ pub fn type_line(
     loop {
         let front = settled_front(context, session);
         refuse(context, session, &front, line, force)?;
-        if let Front::Shell { typed, .. } = &front {
+        if let Front::Shell { typed, .. } | Front::Prompt { typed, .. } = &front {
             if !typed.is_empty() {
                 let own = session.state().owns(context.agent, typed);
                 if !own && !force
@@ -138,6 +138,15 @@ fn clear_line(context: &Context<'_>, session: &Session) -> Result<(), crate::ses
     )
 }
 
+/// The unfinished command at the prompt is this agent's.
+fn began(context: &Context<'_>, session: &Session) -> bool {
+    session
+        .state()
+        .agents
+        .get(context.agent)
+        .is_some_and(|agent| agent.unfinished)
+}
+
 /// What takes no line.
 fn refuse(
     context: &Context<'_>,
@@ -147,6 +156,12 @@ fn refuse(
     force: bool,
 ) -> Result<(), Failure> {
     match front {
+        Front::Shell {
+            continuation: true, ..
+        } if !force && !began(context, session) => Err(Failure::from(format!(
+            "somebody's unfinished command waits for its rest in {} (a continuation prompt); nothing was typed. Leave it to them, or give it up with `send` keys=[\"ctrl+c\"] force=true",
+            session.name
+        ))),
         Front::Shell { .. } | Front::Unclear { .. } => Ok(()),
         Front::Prompt { view, .. } | Front::Waiting { view, .. }
             if view.canonical && line.len() > CANONICAL_MOST =>

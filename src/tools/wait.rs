@@ -150,11 +150,7 @@ fn text_goes(context: &Context<'_>, session: &Arc<Session>, deadline: Instant) -
         if agent.is_some_and(|agent| agent.left.is_some()) || state.ending.is_some() {
             return None;
         }
-        let typed = state
-            .term
-            .text_from(state.regions.prompt()?.typed)
-            .trim()
-            .to_string();
+        let typed = state.typed()?;
         Some(typed).filter(|typed| !state.owns(context.agent, typed))
     };
     let watch = session.watch();

@@ -25,6 +25,7 @@ pub(super) enum At {
         open: Option<MarkId>,
         continuation: bool,
         newline: u64,
+        drawn: u64,
     },
     Running(RegionId),
 }
@@ -50,7 +51,7 @@ impl Regions {
             }
             MarkerKind::PromptStart => self.prompt_start(term, pid, &marker, mark, at),
             MarkerKind::Continuation => self.continuation(term, pid, mark),
-            MarkerKind::PromptEnd => self.prompt_end(term, pid, mark),
+            MarkerKind::PromptEnd => self.prompt_end(term, pid, mark, at),
             MarkerKind::OutputStart => self.output_start(term, pid, mark, at),
             MarkerKind::Done { status, pipestatus } => {
                 self.done(term, pid, status, pipestatus, mark, at)
@@ -156,6 +157,7 @@ impl Regions {
             open: Some(mark),
             continuation: false,
             newline: self.newline,
+            drawn: at.offset,
         };
         match std::mem::replace(&mut shell.state, new) {
             // No D came for it: the user's own hook has replaced ours.
@@ -186,6 +188,7 @@ impl Regions {
                 open,
                 continuation,
                 newline,
+                ..
             }) if *newline != now => {
                 *newline = now;
                 *continuation = true;
@@ -202,10 +205,16 @@ impl Regions {
         }
     }
 
-    fn prompt_end(&mut self, term: &mut Terminal, pid: u32, mark: MarkId) {
+    fn prompt_end(&mut self, term: &mut Terminal, pid: u32, mark: MarkId, at: Moment) {
         let index = self.position(pid, None);
         match index.map(|index| &mut self.shells[index].state) {
-            Some(At::Prompt { segments, open, .. }) => {
+            Some(At::Prompt {
+                segments,
+                open,
+                drawn,
+                ..
+            }) => {
+                *drawn = at.offset;
                 match open.take() {
                     Some(start) => {
                         term.release(start);
