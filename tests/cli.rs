@@ -128,6 +128,9 @@ fn failures_are_1_and_say_what_to_do() {
 #[test]
 fn bad_settings_stop_every_command_with_one_line() {
     let dir = Dir::new();
+    let temp = dir.path().join("temp");
+    fs::create_dir(&temp).expect("the test's own directory");
+    let temp = temp.to_str().expect("a short path");
     let commands: &[&[&str]] = &[
         &[],
         &["list"],
@@ -143,10 +146,13 @@ fn bad_settings_stop_every_command_with_one_line() {
         ("PANEGLASS_READ_ONLY", "yes"),
     ] {
         for args in commands {
-            let ran = dir.run_with(args, &[(name, value)]);
+            let ran = dir.run_with(args, &[(name, value), ("TMPDIR", temp)]);
             let line = ran.bad(1);
             assert!(line.contains(name) && line.contains(value), "{ran:?}");
         }
+        // demo once made its folder before it read the settings, and left it.
+        let left = fs::read_dir(temp).expect("the test's own").count();
+        assert_eq!(left, 0, "{name}={value} leaves something");
         let doctor = dir.run_with(&["doctor"], &[(name, value)]);
         assert_eq!(doctor.code, Some(1), "{doctor:?}");
         assert!(doctor.out.contains(name), "{doctor:?}");
