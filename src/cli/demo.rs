@@ -67,13 +67,14 @@ fn demo() -> Result<(), String> {
         "paneglass-demo-{}",
         random::hex(4).map_err(|error| error.to_string())?
     );
+    let base = super::config()?;
     let root = std::env::temp_dir().join(&name);
     dir::private(&root).map_err(|error| error.to_string())?;
     let config = Config {
         home: root.join("state"),
         tmux_socket: name,
         attach_prefix: Vec::new(),
-        ..super::config()?
+        ..base
     };
     let stage = Stage {
         root: root.clone(),

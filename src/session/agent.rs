@@ -1,8 +1,12 @@
-//! What a session remembers of one agent.
+//! What a session remembers of each agent, over a restart too.
 
 use serde::{Deserialize, Serialize};
 
 use super::regions::RegionId;
+use super::state::State;
+use super::{Session, StoreError};
+use crate::store::atomic;
+use crate::store::layout::SessionDir;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -19,4 +23,36 @@ pub struct Agent {
     pub unfinished: bool,
     /// The log's length in lines when it last looked without a region (send, read of what is new).
     pub seen: u64,
+}
+
+impl Session {
+    /// Writes down what the agents have been told and left, when that has changed.
+    pub fn save_agents(&self) {
+        let mut state = self.state();
+        let Ok(text) = serde_json::to_string(&state.agents) else {
+            return;
+        };
+        if text == state.saved {
+            return;
+        }
+        match atomic::replace_unsynced(&self.dir.agents(), text.as_bytes()) {
+            Ok(()) => state.saved = text,
+            Err(error) => note(&mut state, &error),
+        }
+    }
+}
+
+impl State {
+    /// What an earlier server wrote down. Missing or torn: nothing was told.
+    pub(super) fn load_agents(&mut self, dir: &SessionDir) {
+        let text = std::fs::read_to_string(dir.agents()).unwrap_or_default();
+        if let Ok(agents) = serde_json::from_str(&text) {
+            self.agents = agents;
+            self.saved = text;
+        }
+    }
+}
+
+fn note(state: &mut State, error: &StoreError) {
+    state.trouble.get_or_insert_with(|| error.to_string());
 }

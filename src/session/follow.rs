@@ -50,6 +50,7 @@ impl Follower {
             inotify: Inotify::new().ok(),
             sessions: HashMap::new(),
             unwatched: Vec::new(),
+            busy: Vec::new(),
             pids: Vec::new(),
             taps: Vec::new(),
             ended,
@@ -95,6 +96,8 @@ struct Follow {
     sessions: HashMap<Watch, (Watch, Arc<Session>)>,
     /// Sessions that inotify could not watch.
     unwatched: Vec<Arc<Session>>,
+    /// Sessions that had more than one turn takes in.
+    busy: Vec<Arc<Session>>,
     pids: Vec<(PidFd, Ended)>,
     /// The taps that are watched, by session.
     taps: Vec<(Arc<Session>, u32)>,
@@ -104,7 +107,11 @@ struct Follow {
 impl Follow {
     fn run(&mut self, orders: &Receiver<Order>, bell: &Bell) {
         loop {
-            let deadline = (!self.unwatched.is_empty()).then(|| Instant::now() + LOOK_EVERY);
+            let deadline = match (self.busy.is_empty(), self.unwatched.is_empty()) {
+                (false, _) => Some(Instant::now()),
+                (true, false) => Some(Instant::now() + LOOK_EVERY),
+                (true, true) => None,
+            };
             let mut fds = vec![(bell.as_fd(), Interest::Read)];
             fds.extend(self.pids.iter().map(|(fd, _)| (fd.as_fd(), Interest::Read)));
             fds.extend(
@@ -135,7 +142,8 @@ impl Follow {
     }
 
     fn take_in(&mut self) {
-        let mut due: Vec<Arc<Session>> = self.unwatched.clone();
+        let mut due: Vec<Arc<Session>> = std::mem::take(&mut self.busy);
+        due.extend(self.unwatched.iter().cloned());
         if let Some(inotify) = &self.inotify {
             match inotify.changed() {
                 // Events were lost: any log may have grown.
@@ -156,10 +164,17 @@ impl Follow {
                 }
             }
         }
-        due.dedup_by(|a, b| Arc::ptr_eq(a, b));
-        for session in due {
-            drain(&session);
-            self.watch_tap(&session);
+        for (at, session) in due.iter().enumerate() {
+            if due[..at]
+                .iter()
+                .any(|earlier| Arc::ptr_eq(earlier, session))
+            {
+                continue;
+            }
+            if take_turn(session) {
+                self.busy.push(session.clone());
+            }
+            self.watch_tap(session);
         }
     }
 
@@ -203,12 +218,15 @@ impl Follow {
             // It has ended already.
             Err(_) => drop(self.ended.send(Ended::Pane(session.clone()))),
         }
-        drain(&session);
+        if take_turn(&session) {
+            self.busy.push(session.clone());
+        }
         self.watch_tap(&session);
     }
 
     fn remove(&mut self, session: &Arc<Session>) {
         self.unwatched.retain(|other| !Arc::ptr_eq(other, session));
+        self.busy.retain(|other| !Arc::ptr_eq(other, session));
         self.pids
             .retain(|(_, Ended::Pane(other) | Ended::Tap(other))| !Arc::ptr_eq(other, session));
         self.taps.retain(|(other, _)| !Arc::ptr_eq(other, session));
@@ -223,17 +241,30 @@ impl Follow {
     }
 }
 
-/// Takes in all there is. The lock is let go between chunks, so that a flood does not keep others from looking.
+/// Chunks of a log that are taken in before other sessions have their turn: a flood in one must not keep the others waiting.
+const TURN: usize = 4;
+
+/// Takes in some of what there is; true when there is more.
+fn take_turn(session: &Session) -> bool {
+    (0..TURN).all(|_| take_chunk(session))
+}
+
+/// Takes in all there is.
 pub(super) fn drain(session: &Session) {
-    loop {
-        let mut state = session.state();
-        match state.follow(false) {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(error) => {
-                state.trouble.get_or_insert_with(|| error.to_string());
-                return;
-            }
-        }
+    while take_chunk(session) {}
+}
+
+/// The lock is let go between chunks, so that a flood does not keep others from looking.
+fn take_chunk(session: &Session) -> bool {
+    let mut state = session.state();
+    let more = state.follow(false).unwrap_or_else(|error| {
+        state.trouble.get_or_insert_with(|| error.to_string());
+        false
+    });
+    let mend = state.due_for_mending();
+    drop(state);
+    if mend {
+        session.mend();
     }
+    more
 }

@@ -86,6 +86,12 @@ pub fn name(view: &View) -> String {
     }
 }
 
+/// The first word of a command line, without its folder.
+fn program_name(command: &str) -> String {
+    let word = command.split_whitespace().next().unwrap_or("the program");
+    word.rsplit('/').next().unwrap_or(word).to_string()
+}
+
 /// The kernel's word is enough: a read of whole lines that nothing hedges.
 pub fn certain(view: &View) -> bool {
     view.verdict == Verdict::Waiting
@@ -130,9 +136,17 @@ impl Sessions {
                 state.prompts.clone(),
             )
         };
-        let view = self
+        let mut view = self
             .proc
             .look(session.program(), std::path::Path::new(&session.meta.tty));
+        // The launcher leads the program's process group, and is nobody's concern.
+        if let Some(process) = view
+            .process
+            .as_mut()
+            .filter(|process| process.pid.0 == session.meta.pid)
+        {
+            process.name = program_name(&session.meta.command);
+        }
         let known = prompts.matches(&line).is_some();
         let half = prompts
             .typed_after(&line)

@@ -13,6 +13,7 @@ pub mod follow;
 pub mod front;
 pub mod line;
 pub mod log;
+pub mod mend;
 pub mod meta;
 pub mod peek;
 pub mod prompts;

@@ -130,10 +130,11 @@ impl Prompts {
             .filter(|(_, c)| matches!(c, ' ' | '>'))
             .map(|(at, _)| at + 1)
             .take(PROMPT_WORDS);
-        let mut found =
-            ends.filter(|&end| patterns.iter().any(|regex| regex.is_match(&line[..end])));
+        let found = ends.filter(|&end| patterns.iter().any(|regex| regex.is_match(&line[..end])));
+        // The longest: "> " is the end of ">>> ".
         found
-            .find(|&end| !line[end..].trim().is_empty())
+            .filter(|&end| !line[end..].trim().is_empty())
+            .last()
             .map(|end| line.split_at(end))
     }
 }

@@ -38,7 +38,10 @@ pub(super) fn pick_up(sessions: &Sessions) -> Result<(), Error> {
         let pane = panes
             .iter()
             .find(|info| info.tag == meta.nonce && !meta.nonce.is_empty());
-        take_up(sessions, meta, pane, ours)?;
+        // One session that cannot be read must not keep the others from their agents.
+        if let Err(error) = take_up(sessions, meta, pane, ours) {
+            sessions.unreadable().push((name, error.to_string()));
+        }
     }
     Ok(())
 }
@@ -77,6 +80,7 @@ fn take_up(
     let mut state = fresh_state(&meta, &dir)?;
     replay(&mut state, &dir)?;
     state.ending = ending;
+    state.load_agents(&dir);
     let session = Arc::new(session(meta, dir, state));
     sessions
         .list()
@@ -102,7 +106,7 @@ fn take_up(
 }
 
 /// Feeds the whole log again, with the regions that were written down.
-fn replay(state: &mut State, dir: &SessionDir) -> Result<(), Error> {
+pub(super) fn replay(state: &mut State, dir: &SessionDir) -> Result<(), Error> {
     let written: Vec<Record> = records::read(&dir.regions())?;
     let mut last: HashMap<RegionId, Record> = HashMap::new();
     for record in written {
@@ -118,7 +122,7 @@ fn replay(state: &mut State, dir: &SessionDir) -> Result<(), Error> {
     state.known = known.into();
     while state.follow(true)? {}
     state.known.clear();
-    state.regions.recall(&last);
+    state.regions.recall(&last, &records::read(&dir.regions())?);
     state.record_to(records::Records::open(&dir.regions())?);
     // What changed while no server ran is written down now.
     let changed: Vec<Record> = state

@@ -86,6 +86,15 @@ pub struct Record {
     pub at_prompt: bool,
 }
 
+/// A line as it was about to be typed at a shell's prompt, in regions.jsonl.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Typed {
+    pub typed: String,
+    pub who: String,
+    /// The raw offset before it was typed.
+    pub at: u64,
+}
+
 impl Region {
     pub fn record(&self) -> Record {
         Record {
@@ -363,9 +372,22 @@ impl Regions {
     }
 
     /// Puts back what an earlier server wrote of regions that the log has told of again: who, when, and the line as it was typed.
-    pub fn recall(&mut self, written: &HashMap<RegionId, Record>) {
+    pub fn recall(&mut self, written: &HashMap<RegionId, Record>, typed: &[Typed]) {
+        let mut before = 0;
         for region in &mut self.list {
+            let since = std::mem::replace(&mut before, region.start_offset);
             let Some(record) = written.get(&region.id) else {
+                // The server died between typing the line and writing down what it became.
+                let line = typed
+                    .iter()
+                    .rev()
+                    .find(|line| line.at <= region.start_offset);
+                if let Some(line) =
+                    line.filter(|line| line.at >= since && region.kind == Kind::Command)
+                {
+                    region.who = Some(line.who.clone());
+                    region.label.clone_from(&line.typed);
+                }
                 continue;
             };
             if record.start == region.start_offset && record.kind == region.kind {

@@ -56,6 +56,8 @@ pub struct Sessions {
     /// The soft limit on descriptors that we were started with, and that programs get back.
     pub descriptors: u64,
     list: Mutex<BTreeMap<String, Arc<Session>>>,
+    /// Sessions of an earlier server that could not be picked up, and why.
+    unreadable: Mutex<Vec<(String, String)>>,
     /// Held while a session is being made, so that two calls cannot take one name.
     pub(super) making: Mutex<()>,
     pub(super) follower: Option<Follower>,
@@ -111,6 +113,7 @@ impl Sessions {
             proc,
             descriptors,
             list: Mutex::default(),
+            unreadable: Mutex::default(),
             making: Mutex::default(),
             follower: Some(follower),
             ends: Some(ends),
@@ -122,6 +125,13 @@ impl Sessions {
 
     pub(super) fn list(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Session>>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sessions of an earlier server that could not be picked up, and why.
+    pub fn unreadable(&self) -> MutexGuard<'_, Vec<(String, String)>> {
+        self.unreadable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn follow(&self, session: &Arc<Session>) {

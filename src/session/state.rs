@@ -1,7 +1,7 @@
 //! What a session is now: its terminal, its lines, its regions. Fed from the logs only, so that it comes out the same after a restart.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::agent::Agent;
 use super::line::PromptLine;
@@ -9,7 +9,7 @@ use super::log::Log;
 use super::meta::Ending;
 use super::now_ms;
 use super::prompts::Prompts;
-use super::regions::{Moment, Record, Regions};
+use super::regions::{Moment, Record, Regions, Typed};
 use super::watch::Watchers;
 use crate::store::records::Records;
 use crate::store::text::TextLog;
@@ -19,6 +19,15 @@ use crate::term::{Event, MarkerKind, Output, Terminal};
 
 /// A string (OSC, DCS, ...) that has not ended after so long never will.
 const STRING_MOST_MS: u64 = 5_000;
+
+/// When session.txt is tried to be made anew, and how long after that again. It costs a pass over the whole log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Broken {
+    pub next: Instant,
+    pub pause: Duration,
+}
+
+const FIRST_MENDING: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub struct State {
@@ -42,10 +51,14 @@ pub struct State {
     pub typist: Option<(String, &'static str)>,
     pub watchers: Watchers,
     pub(super) text: TextLog,
-    /// Why session.txt lacks lines, when it does.
+    /// What is wrong with the session's files, for whoever reads its output.
     pub trouble: Option<String>,
+    /// session.txt lacks lines.
+    pub(super) broken: Option<Broken>,
     pub(super) log: Log,
     pub(super) line: PromptLine,
+    /// The agents as state.json has them.
+    pub(super) saved: String,
     records: Option<Records>,
     output: Output,
     /// The log's time at the last record before the string that is open now.
@@ -73,6 +86,8 @@ impl State {
             watchers: Watchers::default(),
             text,
             trouble: None,
+            broken: None,
+            saved: String::new(),
             log,
             records: None,
             line: PromptLine::default(),
@@ -100,6 +115,24 @@ impl State {
                 .agents
                 .get(agent)
                 .is_some_and(|agent| agent.unsubmitted == typed)
+    }
+
+    pub(super) fn due_for_mending(&self) -> bool {
+        self.broken
+            .is_some_and(|broken| broken.next <= Instant::now())
+    }
+
+    /// Writes down, before it is typed, whose line comes next at a shell's prompt: the command that it becomes is theirs even when this server
+    /// does not live to see it.
+    pub fn record_typed(&mut self, who: &str, line: &str) {
+        let typed = Typed {
+            typed: line.to_string(),
+            who: who.to_string(),
+            at: self.offset(),
+        };
+        if let Some(Err(error)) = self.records.as_mut().map(|records| records.append(&typed)) {
+            self.trouble.get_or_insert_with(|| error.to_string());
+        }
     }
 
     /// Now, as regions are dated.
@@ -273,8 +306,17 @@ impl State {
     }
 
     fn take_output(&mut self, replay: bool) {
-        if let Err(error) = self.text.append(&self.output.text) {
-            self.trouble.get_or_insert_with(|| error.to_string());
+        // With one write missing, no later line would have its number: the whole file is made anew when it can be.
+        if self.broken.is_none() {
+            if let Err(error) = self.text.append(&self.output.text) {
+                self.trouble = Some(format!(
+                    "lines are missing here until the log can be written out again: {error}"
+                ));
+                self.broken = Some(Broken {
+                    next: Instant::now() + FIRST_MENDING,
+                    pause: FIRST_MENDING,
+                });
+            }
         }
         self.output.text.clear();
         for event in std::mem::take(&mut self.output.events) {

@@ -14,13 +14,18 @@ static SERIAL: AtomicU64 = AtomicU64::new(0);
 /// Writes `bytes` to a temporary file (0600) beside `path`, syncs it and renames it over `path`. On failure the old file stands as it
 /// was and the temporary one is gone.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    replace_with(path, |file| file.write_all(bytes))
+    replace_with(path, |file| file.write_all(bytes), true)
 }
 
-/// The same, with the bytes written by `fill`.
-pub fn replace_with(
+/// The same without the sync, for what is written at every call and may be of a moment ago after a power cut.
+pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    replace_with(path, |file| file.write_all(bytes), false)
+}
+
+fn replace_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
+    sync: bool,
 ) -> Result<(), Error> {
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_os_string();
@@ -34,7 +39,9 @@ pub fn replace_with(
             .mode(0o600)
             .open(&temporary)?;
         fill(&mut file)?;
-        file.sync_all()?;
+        if sync {
+            file.sync_all()?;
+        }
         std::fs::rename(&temporary, path)
     };
     write().map_err(|error| {

@@ -65,6 +65,11 @@ impl SessionDir {
         self.path.join("session.txt")
     }
 
+    /// What each agent was told and left.
+    pub fn agents(&self) -> PathBuf {
+        self.path.join("state.json")
+    }
+
     /// The process id of the pane's program, written by the launcher, which is its parent.
     pub fn program(&self) -> PathBuf {
         self.path.join("program")

@@ -34,4 +34,4 @@ mod zones;
 pub use cooked::Position;
 pub use markers::{Marker, MarkerKind};
 pub use marks::MarkId;
-pub use terminal::{Cursor, Event, Options, Output, Terminal};
+pub use terminal::{Event, Options, Output, Terminal};

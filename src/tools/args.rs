@@ -24,6 +24,9 @@ pub const LINES_MOST: u64 = 10_000;
 /// Text to type in one call: tmux holds it twice while it is pasted.
 pub const INPUT_MOST: usize = 1024 * 1024;
 
+/// Characters of a pattern that an error repeats.
+const PATTERN_SHOWN: usize = 100;
+
 /// The compiled size of a pattern, in bytes: keeps one call from taking the memory that sessions need.
 pub const REGEX_MOST: usize = 1024 * 1024;
 
@@ -171,16 +174,37 @@ impl Args {
 /// A pattern in Rust's syntax; common Python spellings that differ only in form are taken too.
 pub fn regex_of(pattern: &str, ignore_case: bool) -> Result<regex::Regex, String> {
     let spelled = respell(pattern);
+    let shown: String = pattern.chars().take(PATTERN_SHOWN).collect();
+    if wants_line_break(pattern) {
+        return Err(format!(
+            "holds a line break, and is matched within one line at a time: {shown:?}"
+        ));
+    }
     regex::RegexBuilder::new(&spelled).size_limit(REGEX_MOST).case_insensitive(ignore_case).build().map_err(|error| {
         match error {
-            regex::Error::CompiledTooBig(_) => format!("is too large a pattern: {pattern:?} compiles to over {} KiB", REGEX_MOST / 1024),
+            regex::Error::CompiledTooBig(_) => format!("is too large a pattern: {shown:?} compiles to over {} KiB", REGEX_MOST / 1024),
             other => {
                 let reason = other.to_string();
                 let reason = reason.lines().last().unwrap_or("").trim_start_matches("error: ").to_string();
-                format!("is not a regular expression (Rust syntax; no lookaround, no backreferences): {pattern:?}: {reason}")
+                format!("is not a regular expression (Rust syntax; no lookaround, no backreferences): {shown:?}: {reason}")
             }
         }
     })
+}
+
+/// A line break that the pattern asks for, literally or as `\n`: no line holds one. In a class it is only one of several characters.
+fn wants_line_break(pattern: &str) -> bool {
+    let (mut chars, mut class) = (pattern.chars(), false);
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => return true,
+            '[' => class = true,
+            ']' => class = false,
+            '\\' if chars.next() == Some('n') && !class => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// `\Z` is `\z`. `(?P<n>...)` needs nothing. Escaped backslashes are passed over.
@@ -252,6 +276,8 @@ mod tests {
         assert_eq!(given.word("w", &["cooked", "screen"]), Ok("screen"));
         assert_eq!(given.word("absent", &["cooked", "screen"]), Ok("cooked"));
         assert!(given.regex("r").unwrap().unwrap().is_match("ba"));
+        assert!(regex_of(r"a[^\n]*b|\\n", false).is_ok());
+        assert!(regex_of("a\nb", false).is_err() && regex_of(r"a\nb", false).is_err());
         assert!(regex_of(r"\\Z", false).unwrap().is_match(r"\Z"));
     }
 }

@@ -20,6 +20,8 @@ mod wait;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::Value;
+
 use crate::guide;
 use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolResult};
 use crate::reply::Reply;
@@ -203,7 +205,16 @@ impl Tools {
             cancel: &call.cancel,
             progress: call.progress.as_ref(),
         };
-        (entry.call)(Args::new(entry.name, call.arguments), &context)
+        let session = call
+            .arguments
+            .get("session")
+            .and_then(Value::as_str)
+            .map(String::from);
+        let told = (entry.call)(Args::new(entry.name, call.arguments), &context);
+        if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
+            session.save_agents();
+        }
+        told
     }
 }
 

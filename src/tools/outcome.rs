@@ -117,8 +117,10 @@ pub fn wait(
 fn done(state: &State, region: &Region) -> Status {
     if region.exit.is_none() {
         let before = &state.regions.all()[..region.id as usize - 1];
-        let outer = before.iter().rev().find(|other| {
+        // Of several that ended together the outermost is the one whose status a shell has told.
+        let outer = before.iter().find(|other| {
             other.kind == Kind::Command
+                && other.exit.is_some()
                 && other.end_offset.is_some()
                 && other.end_offset == region.end_offset
         });

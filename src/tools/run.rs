@@ -184,6 +184,7 @@ pub fn tell(
     state.term.release(mark);
     remember(&mut state, context.agent, outcome, span);
     let continues = matches!(outcome.status, Status::Continuation);
+    let left_over = state.term.alternate() && matches!(outcome.status, Status::Done { .. });
     let trouble = state.trouble.clone();
     drop(state);
     let told = Told {
@@ -209,6 +210,9 @@ pub fn tell(
     }
     if continues {
         reply.note("the shell wants the rest (an open quote, heredoc or block): send it with `run`, or press ctrl+c with `send`");
+    }
+    if left_over {
+        reply.note("a program has left the terminal on its alternate screen, which no log keeps: `run` tput rmcup ends that");
     }
     if let Some(trouble) = trouble {
         reply.note(trouble);

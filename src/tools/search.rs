@@ -300,7 +300,6 @@ mod tests {
             r"two\s+x",
             "n.*e",
             "",
-            "three\nx",
             r"w[^q]*three",
         ] {
             let line = args::regex_of(pattern, false).unwrap();

@@ -116,6 +116,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             open: state.regions.open_commands(),
             own,
             nothing,
+            entered: text.contains('\n') || keys.contains(&Key::Named("Enter".into())),
         }
     };
     if !nothing {
@@ -203,6 +204,8 @@ struct Before {
     own: bool,
     /// Nothing is to be typed.
     nothing: bool,
+    /// A line is submitted: the command that it becomes may come later.
+    entered: bool,
 }
 
 fn tell(
@@ -213,7 +216,9 @@ fn tell(
 ) -> Result<Reply, Failure> {
     let front = context.sessions.front(session);
     let mut state = session.state();
-    state.regions.expected = None;
+    if !before.entered {
+        state.regions.expected = None;
+    }
     let snapshot = state.snapshot()?;
     let lines = snapshot.lines();
     let start = before

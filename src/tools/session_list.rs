@@ -27,7 +27,11 @@ are attached, when it last printed something, and the attach command. Use it to 
 
 pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     args.done()?;
-    let panes = context.sessions.panes()?;
+    // Without an answer from tmux the rest is known all the same.
+    let (panes, silent) = match context.sessions.panes() {
+        Ok(panes) => (panes, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
     let all = context.sessions.all();
     let open = all
         .iter()
@@ -49,6 +53,12 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     ))
     .body(lines.join("\n"));
     reply.fact("sessions", facts);
+    silent.into_iter().for_each(|error| reply.note(error));
+    for (name, error) in context.sessions.unreadable().iter() {
+        reply.note(format!(
+            "session {name} of an earlier server cannot be read: {error}"
+        ));
+    }
     if all.is_empty() {
         reply.note("`session_create` opens one");
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::proc::Verdict;
 use crate::reply::words;
 use crate::session::front::Front;
 use crate::session::keys::Key;
@@ -218,6 +219,7 @@ fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) ->
         Front::Shell { .. } => {
             state.regions.expected = Some(who);
             state.regions.expected_line = Some(line.trim().to_string());
+            state.record_typed(context.agent, line.trim());
             Target::Command {
                 after: state.regions.last_id(),
                 offset: at.offset,
@@ -238,11 +240,13 @@ fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) ->
                 format!("{prompt}{line}")
             };
             let start = state.term.mark();
-            Target::Region(
-                state
-                    .regions
-                    .input(&mut state.term, label, Some(who), start, at),
-            )
+            let id = state
+                .regions
+                .input(&mut state.term, label, Some(who), start, at);
+            if secret {
+                state.regions.never_echoed();
+            }
+            Target::Region(id)
         }
     };
     Typed {
@@ -274,6 +278,13 @@ pub fn protected(session: &Session, typed: &str) -> Failure {
 }
 
 fn working(session: &Session, front: &Front) -> Failure {
+    if matches!(front, Front::Working { view } if view.verdict == Verdict::Stopped) {
+        return Failure::from(format!(
+            "{} is stopped in the foreground of {} and reads nothing; nothing was typed",
+            front.name(),
+            session.name
+        ));
+    }
     Failure::from(format!(
         "{} works in the foreground of {} and does not read input; nothing was typed. Wait for it with `wait`, stop it with `send` keys=[\"ctrl+c\"], or use another session",
         front.name(),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::mcp::{Tool, schema};
+use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
 use crate::reply::header::Status;
 use crate::reply::words;
+use crate::session::agent::Agent;
 use crate::session::front::Front;
 use crate::session::regions::Region;
 use crate::session::snapshot;
@@ -38,7 +39,7 @@ starting a command again; it types nothing. To stop what runs use `send` keys=[\
             string("until", "Regular expression: return as soon as a line of the output matches, also one printed before."),
         ]),
         output_schema: None,
-        annotations: super::reads(),
+        annotations: Annotations { idempotent: true, ..Annotations::default() },
         always_load: true,
     }
 }
@@ -56,13 +57,29 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let went = text_goes(context, &session, deadline);
     let (target, shown, others) = {
         let state = session.state();
-        let agent = state.agents.get(context.agent).cloned().unwrap_or_default();
+        // To an agent that comes anew, nothing of before is news.
+        let new = || Agent {
+            told: state.regions.last_id(),
+            ..Agent::default()
+        };
+        let agent = state.agents.get(context.agent).cloned().unwrap_or_else(new);
+        // Its own command that ended while no server ran.
+        let untold = state
+            .regions
+            .all()
+            .iter()
+            .rev()
+            .take_while(|region| region.id > agent.told);
+        let untold = untold
+            .into_iter()
+            .find(|region| region.who.as_deref() == Some(context.agent))
+            .map(|region| region.id);
         let open = state
             .regions
             .open_input()
             .or_else(|| state.regions.running())
             .map(|region| region.id);
-        let target = agent.left.or(open);
+        let target = agent.left.or(open).or(untold);
         let shown = if agent.left.is_some() && target == agent.left {
             agent.shown
         } else {

@@ -159,7 +159,13 @@ impl Regions {
             newline: self.newline,
             drawn: at.offset,
         };
-        match std::mem::replace(&mut shell.state, new) {
+        let old = std::mem::replace(&mut shell.state, new);
+        // A line was submitted and has become no command (or it has ended): the next one is whoever's types it.
+        if !matches!(old, At::Prompt { newline, .. } if newline == self.newline) {
+            self.expected = None;
+            self.expected_line = None;
+        }
+        match old {
             // No D came for it: the user's own hook has replaced ours.
             At::Running(id) => {
                 let end = term.mark();
