@@ -6,6 +6,7 @@ mod people;
 mod protocol;
 mod questions;
 mod readme;
+mod reports;
 mod restart;
 mod run;
 mod sessions;

@@ -46,6 +46,11 @@ impl State {
         }
     }
 
+    /// The line has been cleared with keys: where a job has printed since the prompt, no text shows that.
+    pub fn line_cleared(&mut self) {
+        self.line.typed.clear();
+    }
+
     /// The unsubmitted text at the prompt; `None` when no shell with markers is at one.
     pub fn typed(&self) -> Option<String> {
         let prompt = self.regions.prompt()?;

@@ -129,14 +129,16 @@ fn quoted_tabs(line: &str) -> Vec<Key> {
 /// End of line, then kill to its start: the prompt line is empty whatever the cursor was on.
 fn clear_line(context: &Context<'_>, session: &Session) -> Result<(), crate::session::Error> {
     let keys = ["C-e", "C-u"].map(|name| Key::Named(name.into()));
-    context.sessions.press(
+    let pressed = context.sessions.press(
         session,
         Keys {
             text: "",
             bracketed: false,
             keys: &keys,
         },
-    )
+    );
+    session.state().line_cleared();
+    pressed
 }
 
 /// The unfinished command at the prompt is this agent's.

@@ -54,15 +54,23 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     args.done()?;
     let session = context.sessions.get(&name)?;
     let deadline = Instant::now() + Duration::from_secs(timeout);
+    {
+        // To an agent that comes anew, nothing of before is news.
+        let mut state = session.state();
+        let told = state.regions.last_id();
+        let new = || Agent {
+            told,
+            ..Agent::default()
+        };
+        state
+            .agents
+            .entry(context.agent.to_string())
+            .or_insert_with(new);
+    }
     let went = text_goes(context, &session, deadline);
     let (target, shown, others) = {
         let state = session.state();
-        // To an agent that comes anew, nothing of before is news.
-        let new = || Agent {
-            told: state.regions.last_id(),
-            ..Agent::default()
-        };
-        let agent = state.agents.get(context.agent).cloned().unwrap_or_else(new);
+        let agent = state.agents.get(context.agent).cloned().unwrap_or_default();
         // Its own command that ended while no server ran.
         let untold = state
             .regions
