@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::mcp::era;
+use crate::term::width;
 use crate::tmux::Tmux;
 
 const HELP: &str = "\
@@ -31,6 +32,7 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
     }
     let mut text = format!("paneglass {}\n", env!("CARGO_PKG_VERSION"));
     if verbose {
+        text.push_str(&format!("Unicode {}\n", width::UNICODE));
         text.push_str(&format!(
             "MCP {}\n",
             era::LEGACY

@@ -77,11 +77,25 @@ impl Proc {
     }
 
     /// Its working directory. None too when it is another user's.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "which host and user a session is on is asked by what comes next: places"
+        )
+    )]
     pub fn cwd(&self, pid: Pid) -> Option<PathBuf> {
         std::fs::read_link(self.allowed(pid, "cwd").ok()?).ok()
     }
 
     /// Users and namespaces, from /proc/PID/status.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "which host and user a session is on is asked by what comes next: places"
+        )
+    )]
     pub fn status(&self, pid: Pid) -> Option<Status> {
         Status::parse(&self.bytes(pid, "status").ok()?)
     }
@@ -93,6 +107,13 @@ impl Proc {
 
     /// The job in front on the terminal of this process: the group that typed keys and ^C go to. None when the process
     /// has gone or has no terminal, or when the group is outside our PID namespace.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "which host and user a session is on is asked by what comes next: places"
+        )
+    )]
     pub fn foreground(&self, pane_pid: Pid) -> Option<Foreground> {
         let pane = self.process(pane_pid)?;
         let pgrp = pane.tpgid?;

@@ -23,6 +23,13 @@ impl Tree {
         }
     }
 
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "which host and user a session is on is asked by what comes next: places"
+        )
+    )]
     pub fn processes(&self) -> &[Process] {
         &self.processes
     }
@@ -64,6 +71,13 @@ impl Tree {
     }
 
     /// Whether `pid` is `ancestor` or descends from it.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "which host and user a session is on is asked by what comes next: places"
+        )
+    )]
     pub fn is_within(&self, pid: Pid, ancestor: Pid) -> bool {
         let mut pid = pid;
         // Bounded: processes that were replaced during the pass may seem to be each other's parents.

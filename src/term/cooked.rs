@@ -46,11 +46,6 @@ impl Cooked {
         self.linked = false;
     }
 
-    /// A line for the log that belongs to no row any more: it comes before the next line.
-    pub fn push_note(&mut self, note: Note) {
-        self.notes.push(note);
-    }
-
     /// Ends the current line, if one has begun.
     pub fn end_line(&mut self, text: &mut Vec<u8>) {
         if self.open {

@@ -91,12 +91,26 @@ impl Terminal {
     }
 
     /// The state as bytes. Stopping here and going on from them changes nothing that follows.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "sessions replay their whole log so far; only the tests stop and resume"
+        )
+    )]
     pub fn checkpoint(&self) -> Vec<u8> {
         checkpoint::save(&self.parser, self.state(), &self.performer.nonce)
     }
 
     /// The terminal that `checkpoint` described, with its own size; `None` when the bytes are junk, torn, or another
     /// version's. The options other than the size must be those it was made with.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "sessions replay their whole log so far; only the tests stop and resume"
+        )
+    )]
     pub fn restore(bytes: &[u8], options: Options) -> Option<Terminal> {
         let (parser, screen, nonce) =
             checkpoint::load(bytes, options.hold_back.into(), options.rules)?;

@@ -2,6 +2,9 @@
 
 use super::width_table::{BLOCKS, CLASSES};
 
+/// The version of Unicode that widths are of.
+pub use super::width_table::UNICODE;
+
 /// What differs between versions of tmux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
