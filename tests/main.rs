@@ -11,5 +11,6 @@ mod restart;
 mod run;
 mod sessions;
 mod shell;
+mod shells;
 mod term;
 mod util;

@@ -32,7 +32,6 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
     }
     let mut text = format!("paneglass {}\n", env!("CARGO_PKG_VERSION"));
     if verbose {
-        text.push_str(&format!("Unicode {}\n", width::UNICODE));
         text.push_str(&format!(
             "MCP {}\n",
             era::LEGACY
@@ -45,6 +44,7 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
         let tmux = super::config().map(|config| Tmux::new(config.tmux, config.tmux_socket));
         let found = tmux.and_then(|tmux| tmux.version_text().map_err(|error| error.to_string()));
         text.push_str(&format!("{}\n", found.unwrap_or_else(|error| error)));
+        text.push_str(&format!("Unicode {}\n", width::UNICODE));
     }
     super::print(&text)
 }

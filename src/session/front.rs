@@ -115,6 +115,22 @@ impl Sessions {
         self.front_now(session)
     }
 
+    /// What the kernel says of the job in front.
+    pub fn look(&self, session: &Session) -> View {
+        let mut view = self
+            .proc
+            .look(session.program(), std::path::Path::new(&session.meta.tty));
+        // The launcher leads the program's process group, and is nobody's concern.
+        if let Some(process) = view
+            .process
+            .as_mut()
+            .filter(|process| process.pid.0 == session.meta.pid)
+        {
+            process.name = program_name(&session.meta.command);
+        }
+        view
+    }
+
     fn front_now(&self, session: &Session) -> Front {
         let (line, fullscreen, prompts) = {
             let state = session.state();
@@ -136,17 +152,7 @@ impl Sessions {
                 state.prompts.clone(),
             )
         };
-        let mut view = self
-            .proc
-            .look(session.program(), std::path::Path::new(&session.meta.tty));
-        // The launcher leads the program's process group, and is nobody's concern.
-        if let Some(process) = view
-            .process
-            .as_mut()
-            .filter(|process| process.pid.0 == session.meta.pid)
-        {
-            process.name = program_name(&session.meta.command);
-        }
+        let view = self.look(session);
         let known = prompts.matches(&line).is_some();
         let half = prompts
             .typed_after(&line)

@@ -21,7 +21,12 @@ impl State {
         };
         // Drawn again, for a window of another size, it may stand before text that was typed.
         if self.line.prompt != Some(prompt.newline) {
-            let before = self.term.text_from(prompt.typed).trim().to_string();
+            // Shells that draw again what is typed clear what is below first.
+            let before = if prompt.redraws {
+                String::new()
+            } else {
+                self.term.text_from(prompt.typed).trim().to_string()
+            };
             self.line = PromptLine {
                 prompt: Some(prompt.newline),
                 before,
@@ -54,7 +59,7 @@ impl State {
     /// The unsubmitted text at the prompt; `None` when no shell with markers is at one.
     pub fn typed(&self) -> Option<String> {
         let prompt = self.regions.prompt()?;
-        if self.regions.newline < prompt.drawn {
+        if prompt.redraws || self.regions.newline < prompt.drawn {
             return Some(self.line.typed.clone());
         }
         // A background job has printed below the prompt, which the shell does not draw again: what had been typed is still in its

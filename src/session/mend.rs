@@ -31,7 +31,8 @@ impl Session {
 
     fn try_mending(&self) -> Result<(), Error> {
         let mut fresh = fresh_state(&self.meta, &self.dir)?;
-        replay(&mut fresh, &self.dir)?;
+        let ending = self.state().ending;
+        replay(&mut fresh, &self.dir, ending)?;
         if fresh.broken.is_some() {
             return Err(Error::Refused(fresh.trouble.unwrap_or_default()));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::create::{fresh_state, session, valid_name};
 use super::meta::{Ending, FORMAT, How};
-use super::regions::{Kind, Record, RegionId};
+use super::regions::{Kind, Moment, Record, RegionId};
 use super::state::State;
 use super::{Error, Meta, Sessions, ends, now_ms};
 use crate::store::layout::SessionDir;
@@ -78,7 +78,7 @@ fn take_up(
     let newly = ending.filter(|_| meta.end.is_none());
     meta.end = ending;
     let mut state = fresh_state(&meta, &dir)?;
-    replay(&mut state, &dir)?;
+    replay(&mut state, &dir, ending)?;
     state.ending = ending;
     state.load_agents(&dir);
     let session = Arc::new(session(meta, dir, state));
@@ -106,7 +106,11 @@ fn take_up(
 }
 
 /// Feeds the whole log again, with the regions that were written down.
-pub(super) fn replay(state: &mut State, dir: &SessionDir) -> Result<(), Error> {
+pub(super) fn replay(
+    state: &mut State,
+    dir: &SessionDir,
+    ending: Option<Ending>,
+) -> Result<(), Error> {
     let written: Vec<Record> = records::read(&dir.regions())?;
     let mut last: HashMap<RegionId, Record> = HashMap::new();
     for record in written {
@@ -122,6 +126,13 @@ pub(super) fn replay(state: &mut State, dir: &SessionDir) -> Result<(), Error> {
     state.known = known.into();
     while state.follow(true)? {}
     state.known.clear();
+    if let Some(ending) = ending {
+        let at = Moment {
+            offset: state.offset(),
+            ms: ending.at,
+        };
+        state.regions.over(&mut state.term, at);
+    }
     state.regions.recall(&last, &records::read(&dir.regions())?);
     state.record_to(records::Records::open(&dir.regions())?);
     // What changed while no server ran is written down now.

@@ -137,6 +137,8 @@ pub struct AtPrompt {
     pub newline: u64,
     /// The raw offset of the marker that ended this prompt's last drawing.
     pub drawn: u64,
+    /// The shell draws its line again when something else has printed.
+    pub redraws: bool,
 }
 
 /// How a region ends.
@@ -221,7 +223,8 @@ impl Regions {
 
     /// The prompt of the innermost shell, when it waits at one.
     pub fn prompt(&self) -> Option<AtPrompt> {
-        match &self.shells.last()?.state {
+        let shell = self.shells.last()?;
+        match &shell.state {
             At::Prompt {
                 segments,
                 open: None,
@@ -233,6 +236,7 @@ impl Regions {
                 continuation: *continuation,
                 newline: *newline,
                 drawn: *drawn,
+                redraws: shell.redraws,
             }),
             _ => None,
         }

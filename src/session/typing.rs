@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::keys::Key;
 use super::watch::{Cancel, Woken};
 use super::{Error, Session, Sessions};
+use crate::sys::termios;
 use crate::tmux::typing::{self, Typing};
 
 /// How long a call waits for another's typing to end before it is refused.
@@ -120,6 +121,10 @@ impl Sessions {
         keys: Keys<'_>,
         cursor: Option<(u16, u16)>,
     ) -> Result<bool, Error> {
+        // Keys of somebody else that the program has not read show nowhere yet.
+        if cursor.is_some() && unread(session) > 0 {
+            return Ok(false);
+        }
         let list: Vec<typing::Key> = keys
             .keys
             .iter()
@@ -137,4 +142,10 @@ impl Sessions {
         };
         Ok(self.tmux.type_in(&typing)?)
     }
+}
+
+/// Bytes typed that the program has not read; 0 when that cannot be told.
+fn unread(session: &Session) -> usize {
+    let tty = termios::open(std::path::Path::new(&session.meta.tty));
+    tty.and_then(|tty| termios::unread(&tty)).unwrap_or(0)
 }

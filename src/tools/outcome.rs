@@ -62,6 +62,9 @@ const UNANSWERED: Duration = Duration::from_secs(1);
 /// A command that was typed is waited for until it has begun, whatever the deadline, so that it has a number to be known by.
 const BEGINS: Duration = Duration::from_secs(2);
 
+/// A shell that has not taken a line after so long, and reads keys, has kept it.
+const KEPT: Duration = Duration::from_secs(1);
+
 /// Progress is told about so often.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
@@ -305,7 +308,9 @@ impl<'a> Waiter<'a> {
         quiet: Duration,
     ) -> Option<Outcome> {
         // Before a command's C has come, the shell itself is in front.
-        let region = self.region()?;
+        let Some(region) = self.region() else {
+            return self.look_at_editor(sessions, session, quiet);
+        };
         if self.ended_at.is_some() {
             return None;
         }
@@ -368,6 +373,21 @@ impl<'a> Waiter<'a> {
         let status = status?;
         close_input(session, region, &status);
         Some(self.outcome(status))
+    }
+
+    /// A line that is still in the shell's editor (fish keeps one that is unfinished or wrong) while the shell reads keys again.
+    fn look_at_editor(
+        &mut self,
+        sessions: &Sessions,
+        session: &Arc<Session>,
+        quiet: Duration,
+    ) -> Option<Outcome> {
+        let held =
+            matches!(sessions.front(session), Front::Shell { typed, .. } if !typed.is_empty());
+        if quiet < KEPT || !held || !sessions.look(session).is_waiting() {
+            return None;
+        }
+        Some(self.outcome(Status::Continuation))
     }
 
     /// Nothing computes beside what waits: compared with the look before, when there was one.

@@ -202,9 +202,10 @@ pub fn tell(
         return Ok(reply);
     }
     notes(&mut reply, outcome);
-    if region
-        .as_ref()
-        .is_some_and(|region| region.status == regions::Status::Lost)
+    if matches!(&outcome.status, Status::Done { exit: None, .. })
+        && region
+            .as_ref()
+            .is_some_and(|region| region.status == regions::Status::Lost)
     {
         reply.note("its shell did not say how it ended: the shell was replaced, or its PROMPT_COMMAND was; a new session tells statuses again");
     }
@@ -279,6 +280,10 @@ fn no_command(state: &crate::session::State, mark: MarkId, lines: u64) -> Span {
 /// What this agent has now seen of what it left running.
 fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, span: Span) {
     let told = state.regions.last_id();
+    // What a shell has kept in its editor is this agent's own line.
+    let typed = matches!(outcome.status, Status::Continuation)
+        .then(|| state.typed())
+        .flatten();
     let running = outcome.region.filter(|id| {
         state
             .regions
@@ -291,6 +296,7 @@ fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, s
     entry.seen = span.after;
     entry.told = told;
     entry.unfinished = matches!(outcome.status, Status::Continuation);
+    entry.unsubmitted = typed.unwrap_or_default();
 }
 
 /// One reply out of several, each with its own header; the facts are those of the last, with all regions.

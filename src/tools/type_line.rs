@@ -37,11 +37,20 @@ pub fn type_line(
     let begun = Instant::now();
     let mut cleared = false;
     loop {
+        if begun.elapsed() >= MOVING {
+            return Err(moving(session));
+        }
         let front = settled_front(context, session);
         refuse(context, session, &front, line, force)?;
         if let Front::Shell { typed, .. } | Front::Prompt { typed, .. } = &front {
             if !typed.is_empty() {
                 let own = session.state().owns(context.agent, typed);
+                if own && began(context, session) {
+                    // The rest of a line that the shell has kept: it goes on where that ends.
+                    if let Some(typed) = type_once(context, session, line, &front, begun)? {
+                        return Ok(typed);
+                    }
+                }
                 if !own && !force
                     || cleared && !context.sessions.catch_up(&watch, begun, context.cancel)
                 {
@@ -54,33 +63,41 @@ pub fn type_line(
                 continue;
             }
         }
-        let tentative = begin(context, session, line, &front);
-        let typed = press(context, session, line, &front, begun);
-        match typed {
-            Ok(true) => {
-                return Ok(Typed {
-                    at: Instant::now(),
-                    ..tentative
-                });
-            }
-            Ok(false) => withdraw(session, &tentative),
-            Err(error) => {
-                withdraw(session, &tentative);
-                return Err(error.into());
-            }
-        }
-        if begun.elapsed() >= MOVING {
-            return Err(Failure::from(format!(
-                "the line of {} changed while this one was about to be typed: a person may be typing there; nothing was typed. Try again, or use a session of your own",
-                session.name
-            )));
+        if let Some(typed) = type_once(context, session, line, &front, begun)? {
+            return Ok(typed);
         }
         context.sessions.catch_up(&watch, begun, context.cancel);
     }
 }
 
+/// Types the line if nobody has moved the cursor since `front` was seen.
+fn type_once(
+    context: &Context<'_>,
+    session: &Session,
+    line: &str,
+    front: &Front,
+    begun: Instant,
+) -> Result<Option<Typed>, Failure> {
+    let tentative = begin(context, session, line, front);
+    let typed = press(context, session, line, front, begun);
+    if !matches!(typed, Ok(true)) {
+        withdraw(session, &tentative);
+    }
+    Ok(typed?.then(|| Typed {
+        at: Instant::now(),
+        ..tentative
+    }))
+}
+
+fn moving(session: &Session) -> Failure {
+    Failure::from(format!(
+        "the line of {} changed while this one was about to be typed: a person may be typing there; nothing was typed. Try again, or use a session of your own",
+        session.name
+    ))
+}
+
 /// So long a line that somebody else changes is looked at again.
-const MOVING: Duration = Duration::from_secs(3);
+const MOVING: Duration = Duration::from_secs(8);
 
 /// Types the line where the cursor is as the log has it. A moment after the call began, tmux's own text of the line may stand in for the
 /// cursor's place.

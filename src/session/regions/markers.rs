@@ -11,6 +11,8 @@ pub(super) struct Shell {
     pub(super) user: Option<String>,
     pub(super) cwd: Option<String>,
     pub(super) state: At,
+    /// It draws its line again after whatever printed below the prompt, and edits several lines at once: zsh and fish, not bash.
+    pub(super) redraws: bool,
     /// Where the running command's output ended, when the shell has said so before it filled up the line.
     output_end: Option<MarkId>,
 }
@@ -45,8 +47,12 @@ impl Regions {
         };
         self.integrated = true;
         match marker.kind {
-            MarkerKind::Hello { .. } => {
+            MarkerKind::Hello { ref shell, .. } => {
+                let redraws = shell != "bash";
                 self.hello(term, pid, &marker, at);
+                if let Some(shell) = self.shells.last_mut() {
+                    shell.redraws = redraws;
+                }
                 term.release(mark);
             }
             MarkerKind::PromptStart => self.prompt_start(term, pid, &marker, mark, at),
@@ -91,6 +97,7 @@ impl Regions {
             user: marker.user.clone(),
             cwd: marker.cwd.clone(),
             state: At::Between,
+            redraws: false,
             output_end: None,
         });
     }
@@ -137,6 +144,7 @@ impl Regions {
                     user: None,
                     cwd: None,
                     state: At::Between,
+                    redraws: false,
                     output_end: None,
                 });
                 self.shells.len() - 1
@@ -252,6 +260,7 @@ impl Regions {
                 user: None,
                 cwd: None,
                 state: At::Between,
+                redraws: false,
                 output_end: None,
             });
             let id = self.open(Kind::Command, String::new(), mark, at);
