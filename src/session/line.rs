@@ -40,7 +40,7 @@ impl State {
         if let Some(prompt) = self
             .regions
             .prompt()
-            .filter(|prompt| self.regions.newline < prompt.drawn)
+            .filter(|prompt| prompt.redraws || self.regions.newline < prompt.drawn)
         {
             let text = self.term.text_from(prompt.typed);
             self.line.typed = if text.trim() == self.line.before {
