@@ -11,6 +11,9 @@ Attaches this terminal to a session. Detach again with ctrl+b d.
 Usage:
   paneglass attach NAME
 
+Examples:
+  paneglass attach build
+
 Options:
   -h, --help      this text
 ";

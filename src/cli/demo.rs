@@ -19,6 +19,9 @@ would see. Needs only tmux and bash; leaves nothing behind.
 Usage:
   paneglass demo
 
+Examples:
+  paneglass demo | less
+
 Options:
   -h, --help      this text
 ";

@@ -19,6 +19,10 @@ ends a session on a private socket.
 Usage:
   paneglass doctor [--json]
 
+Examples:
+  paneglass doctor
+  PANEGLASS_TMUX=/opt/tmux/bin/tmux paneglass doctor
+
 Options:
       --json      one JSON array of {name, state, fact, remedy}
   -h, --help      this text

@@ -16,6 +16,10 @@ Lists sessions: open ones, and closed ones whose logs are still there.
 Usage:
   paneglass list [--json]
 
+Examples:
+  paneglass list
+  paneglass list --json
+
 Options:
       --json      one JSON array
   -h, --help      this text

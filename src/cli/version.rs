@@ -12,6 +12,9 @@ Prints the version.
 Usage:
   paneglass version [--verbose]
 
+Examples:
+  paneglass version --verbose
+
 Options:
   -v, --verbose   also the protocol revisions and the tmux that is found
   -h, --help      this text

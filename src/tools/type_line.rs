@@ -35,7 +35,7 @@ pub fn type_line(
 ) -> Result<Typed, Failure> {
     let watch = session.watch();
     let begun = Instant::now();
-    let mut cleared = false;
+    let mut cleared: Option<Instant> = None;
     loop {
         if begun.elapsed() >= MOVING {
             return Err(moving(session));
@@ -51,24 +51,31 @@ pub fn type_line(
                         return Ok(typed);
                     }
                 }
-                if !own && !force
-                    || cleared && !context.sessions.catch_up(&watch, begun, context.cancel)
-                {
+                let in_vain = cleared.is_some_and(|at| at.elapsed() >= CLEARED);
+                if !own && !force || in_vain {
                     return Err(protected(session, typed));
                 }
-                if !cleared {
-                    cleared = true;
+                if cleared.is_none() {
+                    cleared = Some(Instant::now());
                     clear_line(context, session)?;
                 }
+                context
+                    .sessions
+                    .catch_up(&watch, Instant::now(), context.cancel);
                 continue;
             }
         }
         if let Some(typed) = type_once(context, session, line, &front, begun)? {
             return Ok(typed);
         }
-        context.sessions.catch_up(&watch, begun, context.cancel);
+        context
+            .sessions
+            .catch_up(&watch, Instant::now(), context.cancel);
     }
 }
+
+/// A line that its program has been told to clear is gone within so long, or never.
+const CLEARED: Duration = Duration::from_secs(3);
 
 /// Types the line if nobody has moved the cursor since `front` was seen.
 fn type_once(
