@@ -26,9 +26,10 @@ pub struct Agent {
 }
 
 impl Session {
-    /// Writes down what the agents have been told and left, when that has changed.
-    pub fn save_agents(&self) {
+    /// After a call: writes down what the agents have been told and left, when that has changed, and the lines of now.
+    pub fn save(&self) {
         let mut state = self.state();
+        state.write_tail();
         let Ok(text) = serde_json::to_string(&state.agents) else {
             return;
         };

@@ -99,6 +99,7 @@ impl Session {
         let inner = &mut *state;
         inner.regions.over(&mut inner.term, at);
         inner.write_changes(false);
+        state.write_tail();
         let meta = super::Meta {
             end: Some(ending),
             ..self.meta.clone()

@@ -81,6 +81,7 @@ fn take_up(
     replay(&mut state, &dir, ending)?;
     state.ending = ending;
     state.load_agents(&dir);
+    state.write_tail();
     let session = Arc::new(session(meta, dir, state));
     sessions
         .list()

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use super::follow::Follower;
 use super::meta::How;
@@ -219,7 +220,7 @@ impl Sessions {
             });
         } else {
             let (_never, cancel) = crossbeam_channel::bounded(0);
-            let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+            let deadline = Instant::now() + Duration::from_secs(10);
             while session.state().ending.is_none()
                 && watch.wait(deadline, &cancel) == super::watch::Woken::Changed
             {}
@@ -244,12 +245,21 @@ impl Sessions {
     }
 }
 
+/// How long the end of the server waits for a thread that asks tmux about an ended session: a tmux that hangs must not keep it.
+const LEAVING: Duration = Duration::from_secs(1);
+
 impl Drop for Sessions {
     fn drop(&mut self) {
         // The follower holds the channel that the ends thread waits on.
         self.follower = None;
-        if let Some(ends) = self.ends.take() {
-            let _ = ends.join();
+        let Some(ends) = self.ends.take() else { return };
+        let deadline = Instant::now() + LEAVING;
+        while !ends.is_finished() {
+            if Instant::now() >= deadline {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
         }
+        let _ = ends.join();
     }
 }

@@ -342,6 +342,16 @@ impl State {
         }
     }
 
+    /// Puts the lines that may still change into session.txt too, for people who read it.
+    pub(super) fn write_tail(&mut self) {
+        if self.broken.is_none() {
+            let live = self.term.live_text();
+            if let Err(error) = self.text.set_tail(live.as_bytes()) {
+                self.trouble.get_or_insert_with(|| error.to_string());
+            }
+        }
+    }
+
     /// The next offset at which an input region of an earlier server begins or ends.
     fn known_stop(&self) -> Option<u64> {
         let open = self.regions.open_input().map(|region| region.id);

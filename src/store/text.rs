@@ -51,6 +51,8 @@ pub struct TextView {
 #[derive(Debug)]
 pub struct TextLog {
     view: TextView,
+    /// Lines that may still change stand behind those that cannot: for people and their tools; `view` ends before them.
+    tail: bool,
 }
 
 impl TextLog {
@@ -72,6 +74,7 @@ impl TextLog {
                 lines: 0,
                 index: vec![0],
             },
+            tail: false,
         })
     }
 
@@ -80,8 +83,29 @@ impl TextLog {
         self.view.clone()
     }
 
+    /// Puts `text` behind what is final, in place of what stood there.
+    pub fn set_tail(&mut self, text: &[u8]) -> Result<(), Error> {
+        let TextView {
+            file, path, length, ..
+        } = &self.view;
+        self.tail = true;
+        let written = file
+            .write_all_at(text, *length)
+            .and_then(|()| file.set_len(*length + text.len() as u64));
+        written.map_err(Error::at("write", path))
+    }
+
     /// Appends `bytes` whole or not at all.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if std::mem::take(&mut self.tail) {
+            let TextView {
+                file, path, length, ..
+            } = &self.view;
+            file.set_len(*length).map_err(Error::at("write", path))?;
+        }
         let view = &mut self.view;
         if let Err(error) = view.file.write_all_at(bytes, view.length) {
             // What was written beyond `length` is overwritten by the next append; cutting it off is for other readers.
@@ -317,6 +341,24 @@ mod tests {
                     .iter()
                     .map(|(_, line)| line.len() as u64 + 1)
                     .sum::<u64>()
+        );
+    }
+
+    #[test]
+    fn a_tail_is_for_other_readers_only() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("t");
+        let mut log = TextLog::create(&path).unwrap();
+        log.append(b"one\n").unwrap();
+        log.set_tail(b"a long live line\n").unwrap();
+        log.set_tail(b"live\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\nlive\n");
+        assert_eq!(log.view().lines(), 1);
+        log.append(b"2\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\n2\n");
+        assert_eq!(
+            collect(&log.view(), 0, 9),
+            [(0, "one".to_string()), (1, "2".to_string())]
         );
     }
 

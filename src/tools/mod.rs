@@ -212,7 +212,7 @@ impl Tools {
             .map(String::from);
         let told = (entry.call)(Args::new(entry.name, call.arguments), &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
-            session.save_agents();
+            session.save();
         }
         told
     }
