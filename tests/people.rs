@@ -108,10 +108,6 @@ fn half_typed_text_is_protected() {
         told.contains("a person ran") && told.contains("rm -i precious || echo by-hand"),
         "{told}"
     );
-    assert!(
-        told.contains("was submitted") || told.contains("ran it"),
-        "{told}"
-    );
     client.run("true");
     // With force the line is cleared first, and never joined.
     person.types("echo per");

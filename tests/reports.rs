@@ -305,3 +305,41 @@ fn a_gap_gives_no_command_anothers_status() {
         reply.text
     );
 }
+
+/// A shell that had just come back to its prompt was taken for the program, by the last words of what had run: `cost > 5 $ `.
+#[test]
+fn a_shell_that_is_back_is_no_program_at_its_prompt() {
+    if !have("a_shell_that_is_back_is_no_program_at_its_prompt", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    // While the log cannot grow, only the kernel tells that the shell is back.
+    let times =
+        fs::read_to_string(client.home().join("state/sessions/t1/times.log")).expect("a log");
+    let tap = times
+        .lines()
+        .find_map(|line| line.split_once(" tap "))
+        .expect("a tap")
+        .1
+        .to_owned();
+    let line = format!(
+        "printf 'cost > 5 $ '; sleep 0.3; kill -STOP {tap}; (sleep 0.5; kill -CONT {tap}) &"
+    );
+    let reply = client.run(&line);
+    assert_eq!(
+        (reply.status(), &reply.facts["exit_code"]),
+        ("done", &json!(0)),
+        "{}",
+        reply.text
+    );
+    // A question that reads single keys is one all the same.
+    let asked = client.run("read -n 1 -p 'Sure? ' x");
+    assert_eq!(
+        (asked.status(), &asked.facts["prompt"]),
+        ("waiting", &json!("Sure?")),
+        "{}",
+        asked.text
+    );
+    client.tool("send", json!({"session": "t1", "keys": ["y"]}));
+    assert_eq!(client.run("echo \"got $x\"").body(), "got y");
+}

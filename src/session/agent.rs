@@ -26,6 +26,18 @@ pub struct Agent {
 }
 
 impl Session {
+    /// An agent calls for the first time: nothing of before is news to it.
+    pub fn meet(&self, agent: &str) {
+        let mut state = self.state();
+        if !state.agents.contains_key(agent) {
+            let new = Agent {
+                told: state.regions.last_id(),
+                ..Agent::default()
+            };
+            state.agents.insert(agent.to_string(), new);
+        }
+    }
+
     /// After a call: writes down what the agents have been told and left, when that has changed, and the lines of now.
     pub fn save(&self) {
         let mut state = self.state();

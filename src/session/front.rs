@@ -12,6 +12,20 @@ use crate::proc::{Verdict, View, WaitsBy};
 /// How long an ended program's status and last output are waited for; see `ends`.
 const ENDING: Duration = Duration::from_secs(12);
 
+/// How long the log may lag behind the kernel's view before that is taken at its word.
+const LAG: Duration = Duration::from_secs(1);
+
+/// The process that waits for keys one by one, as a shell's editor does.
+fn editing(front: &Front) -> Option<u32> {
+    match front {
+        Front::Prompt { view, .. } | Front::Waiting { view, .. } if !view.canonical => view
+            .process
+            .as_ref()
+            .and_then(|process| u32::try_from(process.pid.0).ok()),
+        _ => None,
+    }
+}
+
 /// What a typed line would reach.
 #[derive(Clone, Debug)]
 pub enum Front {
@@ -104,15 +118,27 @@ impl Sessions {
     /// Looks at the log's state first and asks /proc only when no shell's marker has settled it. A session whose program has just ended
     /// is looked at again when its end is known.
     pub fn front(&self, session: &Arc<Session>) -> Front {
-        let front = self.front_now(session);
-        if !matches!(&front, Front::Working { view } if view.verdict == Verdict::Gone) {
-            return front;
-        }
         let watch = session.watch();
         let (_running, never) = crossbeam_channel::bounded(0);
-        let deadline = Instant::now() + ENDING;
-        while session.state().ending.is_none() && watch.wait(deadline, &never) == Woken::Changed {}
-        self.front_now(session)
+        let front = self.front_now(session);
+        if matches!(&front, Front::Working { view } if view.verdict == Verdict::Gone) {
+            let deadline = Instant::now() + ENDING;
+            while session.state().ending.is_none() && watch.wait(deadline, &never) == Woken::Changed
+            {
+            }
+            return self.front_now(session);
+        }
+        // The shell that runs the command edits a line again: the command has ended, and the log is about to say so. Unless it says
+        // nothing: then the command itself has the shell read keys (read -e, read -n 1).
+        let shell = session.state().regions.running_shell();
+        if shell.is_some() && editing(&front) == shell {
+            let deadline = Instant::now() + LAG;
+            while session.state().regions.running_shell() == shell
+                && watch.wait(deadline, &never) == Woken::Changed
+            {}
+            return self.front_now(session);
+        }
+        front
     }
 
     /// What the kernel says of the job in front.

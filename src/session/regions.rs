@@ -251,6 +251,12 @@ impl Regions {
         })
     }
 
+    /// The process id of the innermost shell, while it runs a command.
+    pub fn running_shell(&self) -> Option<u32> {
+        let shell = self.shells.last()?;
+        matches!(shell.state, At::Running(_)).then_some(shell.pid)
+    }
+
     /// The folder that the innermost shell's prompt named.
     pub fn folder(&self) -> Option<&str> {
         self.shells.last()?.cwd.as_deref()

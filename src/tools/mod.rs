@@ -210,6 +210,9 @@ impl Tools {
             .get("session")
             .and_then(Value::as_str)
             .map(String::from);
+        if let Some(session) = session.as_ref().and_then(|name| sessions.get(name).ok()) {
+            session.meet(&agent);
+        }
         let told = (entry.call)(Args::new(entry.name, call.arguments), &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
             session.save();

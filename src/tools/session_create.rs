@@ -108,6 +108,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         delete_logs_on_close,
         agent: context.agent.to_string(),
     })?;
+    session.meet(context.agent);
     let first = first_prompt(context, &session);
     let attach = context.sessions.attach(&session);
     let mut reply = Reply::new(format!(

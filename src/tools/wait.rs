@@ -7,7 +7,6 @@ use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
 use crate::reply::header::Status;
 use crate::reply::words;
-use crate::session::agent::Agent;
 use crate::session::front::Front;
 use crate::session::regions::Region;
 use crate::session::snapshot;
@@ -54,19 +53,6 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     args.done()?;
     let session = context.sessions.get(&name)?;
     let deadline = Instant::now() + Duration::from_secs(timeout);
-    {
-        // To an agent that comes anew, nothing of before is news.
-        let mut state = session.state();
-        let told = state.regions.last_id();
-        let new = || Agent {
-            told,
-            ..Agent::default()
-        };
-        state
-            .agents
-            .entry(context.agent.to_string())
-            .or_insert_with(new);
-    }
     let went = text_goes(context, &session, deadline);
     let (target, shown, others) = {
         let state = session.state();

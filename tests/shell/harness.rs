@@ -338,6 +338,17 @@ impl Session {
         self.pty.type_bytes(keys.as_bytes());
     }
 
+    /// Reads for at most a second; true when the step in short is `expected` by then.
+    pub fn reaches(&mut self, expected: &str) -> bool {
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while self.short() != expected {
+            if !self.pty.read(&mut self.bytes, deadline) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Waits until the step in short is `expected`.
     #[track_caller]
     pub fn expect(&mut self, expected: &str) {
