@@ -1,4 +1,5 @@
-//! The README says what is so: its commands run, its snippets parse, its tables and its transcript are the program's own.
+//! The README says what is so: its commands run, its snippets parse, its tables and its transcript are the
+//! program's own.
 
 use std::collections::BTreeSet;
 use std::fs;

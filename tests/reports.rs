@@ -306,7 +306,8 @@ fn a_gap_gives_no_command_anothers_status() {
     );
 }
 
-/// A shell that had just come back to its prompt was taken for the program, by the last words of what had run: `cost > 5 $ `.
+/// A shell that had just come back to its prompt was taken for the program, by the last words of what had run:
+/// `cost > 5 $ `.
 #[test]
 fn a_shell_that_is_back_is_no_program_at_its_prompt() {
     if !have("a_shell_that_is_back_is_no_program_at_its_prompt", "tmux") {

@@ -1,5 +1,5 @@
-//! The shell integration in real shells on real terminals: the behaviours of a shell, one test for each shell that has
-//! it. `cargo test --test main shell::table -- --ignored --nocapture` prints them as a table with each result.
+//! The shell integration in real shells on real terminals: the behaviours of a shell, one test for each shell that
+//! has it. `cargo test --test main shell::table -- --ignored --nocapture` prints them as a table with each result.
 
 mod bash;
 mod bash_user;

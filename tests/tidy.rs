@@ -1,8 +1,8 @@
 //! Holds the layers and habits of the source tree: who may import whom, what stands where, how long a file may be.
 //!
 //! Unit tests keep to their module's row of every table, since a test that needs an upper layer belongs in tests/;
-//! they may print, unwrap, and touch files and clocks. Each check is a function from a source to its faults, so that
-//! tests/tidy/samples.rs can show that each can fail.
+//! they may print, unwrap, and touch files and clocks. Each check is a function from a source to its faults, so
+//! that tests/tidy/samples.rs can show that each can fail.
 
 #[path = "tidy/package.rs"]
 mod package;
@@ -18,8 +18,8 @@ use std::path::Path;
 
 use source::Source;
 
-/// Which module may import which, as `crate::` paths say. `main` is the crate's root. A row may name modules that are
-/// not there yet; a module without a row is a fault.
+/// Which module may import which, as `crate::` paths say. `main` is the crate's root. A row may name modules that
+/// are not there yet; a module without a row is a fault.
 const LAYERS: &[(&str, &[&str])] = &[
     ("main", &["cli", "config", "serve"]),
     (

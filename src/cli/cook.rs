@@ -32,7 +32,8 @@ Examples:
 /// Read at a time. Large enough that system calls cost nothing, small enough to stay in the cache.
 const CHUNK: usize = 128 << 10;
 
-/// How many screens of rows are kept revisable for changes of size: a wider screen takes rows back from the history.
+/// How many screens of rows are kept revisable for changes of size: a wider screen takes rows back from the
+/// history.
 const HELD_SCREENS: u16 = 8;
 
 /// What the command line asks for.

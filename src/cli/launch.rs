@@ -1,5 +1,6 @@
 //! `paneglass launch DIR`: the first process in a session's pane. Starts the session's own program with the exact arguments,
-//! environment and folder that the server wrote down, and ends as it ends, once the terminal has taken in all that was printed.
+//! environment and folder that the server wrote down, and ends as it ends, once the terminal has taken in all that
+//! was printed.
 
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;

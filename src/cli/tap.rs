@@ -1,6 +1,7 @@
 //! `paneglass tap DIR LIMIT TTY`: what tmux's pipe-pane feeds. Appends a pane's bytes to the logs in DIR until the pane is gone.
 //!
-//! Outlives servers: it is a child of tmux. So it must never fail where it could go on, and never keep tmux waiting.
+//! Outlives servers: it is a child of tmux. So it must never fail where it could go on, and never keep tmux
+//! waiting.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! One `tools/call` from its place among the calls in progress to its answer. Must not know which thread runs it, nor
-//! what the tool does.
+//! One `tools/call` from its place among the calls in progress to its answer. Must not know which thread runs it,
+//! nor what the tool does.
 
 use std::any::Any;
 use std::fmt;
@@ -27,8 +27,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Carries the call out on this thread, for as long as it takes. None when the client cancelled it. A panic in the
-    /// service becomes a result that says so.
+    /// Carries the call out on this thread, for as long as it takes. None when the client cancelled it. A panic in
+    /// the service becomes a result that says so.
     pub fn run(self, service: &dyn Service, notify: Notify) -> Option<Response> {
         let Self {
             ticket,

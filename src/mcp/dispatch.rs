@@ -16,8 +16,8 @@ use super::pending::{Notify, Pending};
 use super::service::{Client, ServerInfo, Service, Tool};
 use super::workers::{CALL_LIMIT, Workers};
 
-/// How long a client may keep what it learned of the server, in milliseconds. Neither the tools nor the instructions
-/// change while a server runs; this is about how soon an upgraded one should be noticed.
+/// How long a client may keep what it learned of the server, in milliseconds. Neither the tools nor the
+/// instructions change while a server runs; this is about how soon an upgraded one should be noticed.
 const TTL_MS: u64 = 300_000;
 
 /// Who may share a cached answer. Settings of one user decide which tools are listed.

@@ -81,8 +81,8 @@ pub fn has_batches(negotiated: Option<&str>) -> bool {
 /// envelope, and so in error.
 ///
 /// # Errors
-/// In the order in which they are looked for: -32602 for an envelope that is missing or incomplete, -32020 for headers
-/// that do not say what the body says, -32022 for a revision that is not served.
+/// In the order in which they are looked for: -32602 for an envelope that is missing or incomplete, -32020 for
+/// headers that do not say what the body says, -32022 for a revision that is not served.
 pub fn decide(method: &str, params: &Params, headers: Option<&Headers>) -> Result<Era, RpcError> {
     let enveloped = params
         .meta()

@@ -1,6 +1,6 @@
-//! MCP over a pair of byte streams, one message per line: stdio, and the plain side of the Unix socket. Three kinds of
-//! threads: one reads and dispatches, one writes, and the server's workers run the calls. Must not know what a message
-//! says, nor what the streams are.
+//! MCP over a pair of byte streams, one message per line: stdio, and the plain side of the Unix socket. Three kinds
+//! of threads: one reads and dispatches, one writes, and the server's workers run the calls. Must not know what a
+//! message says, nor what the streams are.
 
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
@@ -20,7 +20,8 @@ use super::service::Service;
 /// Lines ready to be written. When a client does not read, calls and then the reader wait here.
 const READY_LINES: usize = 64;
 
-/// After the end of input, what a call may take to end by itself, so that requests piped in at once get full answers.
+/// After the end of input, what a call may take to end by itself, so that requests piped in at once get full
+/// answers.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// From the end of the connection until it is left as it is; the whole exit has 2 s.
@@ -40,9 +41,10 @@ pub enum End {
     ClientGone,
 }
 
-/// Serves one client until its input ends, it stops reading, or `stop` disconnects; then ends the calls' waits, writes
-/// the answers that are ready and returns within 2 s. The reader should meet its end when `stop` disconnects:
-/// otherwise its thread stays in `read` when this returns. So does a writer that the client does not let go on.
+/// Serves one client until its input ends, it stops reading, or `stop` disconnects; then ends the calls' waits,
+/// writes the answers that are ready and returns within 2 s. The reader should meet its end when `stop`
+/// disconnects: otherwise its thread stays in `read` when this returns. So does a writer that the client does not
+/// let go on.
 pub fn serve_lines(
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
@@ -150,8 +152,8 @@ fn write(mut writer: impl Write, ready: &Receiver<String>) -> io::Result<()> {
         .try_for_each(|message| write_line(&mut writer, message))
 }
 
-/// The way to the writer. The calls in progress hold it; the reader does so only while it handles a line, because it
-/// may stay in `read` after the end.
+/// The way to the writer. The calls in progress hold it; the reader does so only while it handles a line, because
+/// it may stay in `read` after the end.
 struct Outbox(Sender<String>);
 
 impl Outbox {

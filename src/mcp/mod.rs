@@ -1,9 +1,9 @@
 //! JSON-RPC and MCP, both eras. Knows no terminals, files or tmux.
 //!
-//! A line goes through [`codec`] (lines), [`message`] (JSON-RPC), [`era`] (which revision) and [`dispatch`] (what to do)
-//! to a worker of [`workers`], which calls the [`Service`]. [`lines`] is the transport for streams; others call
-//! [`dispatch`] with what they read. Invariants: whatever comes in, the next message is served; a request gets exactly
-//! one answer, and none once it is cancelled; nothing here prints.
+//! A line goes through [`codec`] (lines), [`message`] (JSON-RPC), [`era`] (which revision) and [`dispatch`] (what
+//! to do) to a worker of [`workers`], which calls the [`Service`]. [`lines`] is the transport for streams; others
+//! call [`dispatch`] with what they read. Invariants: whatever comes in, the next message is served; a request gets
+//! exactly one answer, and none once it is cancelled; nothing here prints.
 #![forbid(unsafe_code)]
 mod call;
 mod codec;

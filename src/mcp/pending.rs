@@ -16,7 +16,8 @@ use super::message::{Id, encode_notification};
 /// order when they read both at once, and then complain of progress for a call that is over.
 const QUIET_BEFORE_ANSWER: Duration = Duration::from_millis(20);
 
-/// Sends one line to the client that made a call. Must not block: a line may be dropped when the client does not read.
+/// Sends one line to the client that made a call. Must not block: a line may be dropped when the client does not
+/// read.
 pub type Notify = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The calls in progress on one connection.

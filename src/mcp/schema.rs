@@ -1,5 +1,5 @@
-//! JSON Schemas for tools, written as a table reads: an object of named, described, typed properties. Only what every
-//! client understands can be built: no unions, references, formats or combinators. Must not know any tool.
+//! JSON Schemas for tools, written as a table reads: an object of named, described, typed properties. Only what
+//! every client understands can be built: no unions, references, formats or combinators. Must not know any tool.
 
 use serde_json::{Map, Value, json};
 

@@ -84,11 +84,12 @@ pub struct Launch {
     pub env: Vec<(String, String)>,
 }
 
-/// How to start `shell` with the files that [`write`] put under `dir`. `nonce` is the session's: letters, digits, `.`,
+/// How to start `shell` with the files that [`write`] put under `dir`. `nonce` is the session's: letters, digits,
+/// `.`,
 /// `_` and `-`; with anything else the shell starts plain. The shell reads what a login shell reads.
 ///
-/// A zsh whose environment has a ZDOTDIR of the user's own must get that as `__PANEGLASS_ZDOTDIR` as well: it is put back
-/// before the user's files are read.
+/// A zsh whose environment has a ZDOTDIR of the user's own must get that as `__PANEGLASS_ZDOTDIR` as well: it is
+/// put back before the user's files are read.
 pub fn launch(shell: Shell, dir: &Path, nonce: &str) -> Launch {
     let path = |name: &str| dir.join(name).to_string_lossy().into_owned();
     let mut env = vec![(NONCE.into(), nonce.into())];

@@ -12,8 +12,8 @@ use super::{Pid, Proc, Process, WaitsBy};
 /// Threads of one process that are looked at: a Java virtual machine has hundreds, the one that reads comes early.
 const MAX_THREADS: usize = 512;
 
-/// Bytes of a set of descriptors that are read: 2,048 entries of a poll. Larger sets are those of servers, which are
-/// then judged by their wait channel.
+/// Bytes of a set of descriptors that are read: 2,048 entries of a poll. Larger sets are those of servers, which
+/// are then judged by their wait channel.
 const MAX_SET_BYTES: usize = 16_384;
 
 /// `struct pollfd`: an int, then two shorts, of which the first is what is asked for (poll(2)).

@@ -15,8 +15,8 @@ pub enum Call {
     Select { set: u64, count: u64 },
     /// epoll_wait and its kind on this epoll descriptor.
     Epoll { fd: u32 },
-    /// A call that a stop interrupted and that goes on. The number says no more which; when it is poll, these are its
-    /// arguments.
+    /// A call that a stop interrupted and that goes on. The number says no more which; when it is poll, these are
+    /// its arguments.
     Resumed { entries: u64, count: u64 },
     /// io_uring_enter: what it waits for is in rings that cannot be seen.
     Ring,

@@ -1,7 +1,7 @@
 //! Labelled cases: real programs on real terminals, of which it is known whether they wait or work.
 //!
-//! Each is looked at with everything in sight, as an ordinary user sees it under Yama, and as another user does. The
-//! first has to be right; the others must not be wrong without saying so.
+//! Each is looked at with everything in sight, as an ordinary user sees it under Yama, and as another user does.
+//! The first has to be right; the others must not be wrong without saying so.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::stat::number;
 use super::{Pid, Proc, Tty};
 
-/// Descriptors that are looked at in one process, and targets of one epoll descriptor. A program with more holds sockets anyway, and each costs two
-/// microseconds.
+/// Descriptors that are looked at in one process, and targets of one epoll descriptor. A program with more holds
+/// sockets anyway, and each costs two microseconds.
 const MAX_DESCRIPTORS: usize = 1024;
 
 /// How deep epoll descriptors that watch each other are followed; the kernel allows five.
@@ -17,7 +17,8 @@ const EPOLL_DEPTH: u8 = 5;
 /// EPOLLIN, EPOLLPRI and EPOLLRDNORM (epoll_ctl(2)); poll(2) has the same bits.
 pub(super) const INPUT_EVENTS: u32 = 0x1 | 0x2 | 0x40;
 
-/// The two bits of `flags:` in fdinfo that say how a file was opened, and their value for "to write only" (open(2)).
+/// The two bits of `flags:` in fdinfo that say how a file was opened, and their value for "to write only"
+/// (open(2)).
 const ACCESS_MODE: u32 = 0o3;
 const WRITE_ONLY: u32 = 0o1;
 
@@ -93,8 +94,8 @@ impl OpenFiles<'_> {
         if link == Path::new("/dev/tty") {
             return self.tty == Some(self.device.tty);
         }
-        // Names are those of the process's own mounts: bwrap shows the terminal as /dev/console. The file behind the
-        // link decides; stat follows it without opening anything.
+        // Names are those of the process's own mounts: bwrap shows the terminal as /dev/console. The file behind
+        // the link decides; stat follows it without opening anything.
         if !link.starts_with("/dev") && link.parent() != Some(Path::new("/")) {
             return false;
         }

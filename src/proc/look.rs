@@ -218,8 +218,8 @@ impl Scene<'_> {
     }
 
     /// Descendants of the foreground group outside it that hold the terminal. One in another session can read it at
-    /// any time. One in another group of this session cannot, and would be stopped for trying: it counts only when a
-    /// read that it began in the foreground is still going on.
+    /// any time. One in another group of this session cannot, and would be stopped for trying: it counts only when
+    /// a read that it began in the foreground is still going on.
     fn left_the_group(&self, group: &[&Process], pgrp: Pid) -> Vec<(&Process, Sight)> {
         let outside = self
             .tree
@@ -237,7 +237,8 @@ impl Scene<'_> {
             .collect()
     }
 
-    /// Of what watches the terminal, or may, the likeliest decides; a relay is asked only where nothing else watches.
+    /// Of what watches the terminal, or may, the likeliest decides; a relay is asked only where nothing else
+    /// watches.
     fn weigh(&self, leader: &Process, sights: &[(&Process, Sight)]) -> Finding {
         let mut relayed: Option<Finding> = None;
         let mut watchers: Vec<&(&Process, Sight)> = sights
@@ -341,7 +342,8 @@ impl Scene<'_> {
         people::is_remote(&self.proc.cmdline(process.pid), &process.comm)
     }
 
-    /// What is found on the terminals that this process relays to. None when it relays to none, or nothing lives there.
+    /// What is found on the terminals that this process relays to. None when it relays to none, or nothing lives
+    /// there.
     fn behind(&self, relay: &Process, sight: &Sight) -> Option<Finding> {
         match sight.watch {
             // A relay waits for both terminals: one thread cannot do so in a read.
@@ -349,8 +351,8 @@ impl Scene<'_> {
                 return None;
             }
             Watch::Terminal(_) => {}
-            // Raw is how a relay leaves the outer terminal. What only may watch a cooked one, such as a test driver in
-            // poll, is taken to have the inner one for itself.
+            // Raw is how a relay leaves the outer terminal. What only may watch a cooked one, such as a test driver
+            // in poll, is taken to have the inner one for itself.
             _ if self.terminal.canonical() => return None,
             _ => {}
         }
@@ -411,8 +413,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Numbers of the terminals whose master side the process holds and waits for, with the session on each: one that descends from
-    /// the relay, else the only one there is.
+    /// Numbers of the terminals whose master side the process holds and waits for, with the session on each: one
+    /// that descends from the relay, else the only one there is.
     ///
     /// Where its descriptors cannot be seen (sudo), its descendants' other terminals say the same.
     fn inner_sessions(&self, relay: &Process, sight: &Sight) -> Vec<(u32, Pid)> {
@@ -455,7 +457,8 @@ impl Scene<'_> {
     }
 }
 
-/// Of several terminals behind one relay, that which asks for something counts, then that which can be told most about.
+/// Of several terminals behind one relay, that which asks for something counts, then that which can be told most
+/// about.
 fn rank(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Waiting => 5,

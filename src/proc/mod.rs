@@ -1,8 +1,9 @@
 //! /proc: which processes are on a terminal, and whether the foreground job waits for it or works.
 //!
 //! `stat`, `tty`, `call`, `status` and `people` parse bytes; `files` and `blocked` look at one process, `tree` at all of
-//! them; `look` puts the answer together. Everything is read below a root folder, so that tests can bring their own. There
-//! is no clock here: who asks again compares two [`View`]s. Nothing here knows tmux, sessions or prompts.
+//! them; `look` puts the answer together. Everything is read below a root folder, so that tests can bring their
+//! own. There is no clock here: who asks again compares two [`View`]s. Nothing here knows tmux, sessions or
+//! prompts.
 #![forbid(unsafe_code)]
 // Nothing asks yet: the sessions are built beside this.
 
@@ -34,8 +35,8 @@ pub use view::{Foreground, Named, Verdict, View, WaitsBy};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pid(pub i32);
 
-/// Room for a line of /proc/PID/stat: a name of at most 64 bytes and 51 numbers. The kernel hands it over in one read,
-/// and that there are as many as there are processes is what a look costs most.
+/// Room for a line of /proc/PID/stat: a name of at most 64 bytes and 51 numbers. The kernel hands it over in one
+/// read, and that there are as many as there are processes is what a look costs most.
 const LINE_BYTES: usize = 2048;
 
 impl fmt::Display for Pid {
@@ -105,8 +106,8 @@ impl Proc {
         Tree::scan(self)
     }
 
-    /// The job in front on the terminal of this process: the group that typed keys and ^C go to. None when the process
-    /// has gone or has no terminal, or when the group is outside our PID namespace.
+    /// The job in front on the terminal of this process: the group that typed keys and ^C go to. None when the
+    /// process has gone or has no terminal, or when the group is outside our PID namespace.
     #[cfg_attr(
         not(test),
         expect(
@@ -137,8 +138,8 @@ impl Proc {
         look::look(self, pane_pid, tty_path)
     }
 
-    /// Yama's ptrace_scope: 1 or more keeps an ordinary user from seeing which system call a process sleeps in. None
-    /// where the kernel has no Yama.
+    /// Yama's ptrace_scope: 1 or more keeps an ordinary user from seeing which system call a process sleeps in.
+    /// None where the kernel has no Yama.
     pub fn yama_scope(&self) -> Option<u8> {
         stat::number(
             std::fs::read(self.root.join("sys/kernel/yama/ptrace_scope"))

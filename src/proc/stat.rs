@@ -36,8 +36,8 @@ const FIELDS: usize = 20;
 impl Process {
     /// Reads the line. None when it is not one: a number, a name in brackets, and the fields up to `starttime`.
     ///
-    /// The name may hold anything, brackets, blanks and newlines included; what follows it never holds a bracket, so
-    /// the last one ends it.
+    /// The name may hold anything, brackets, blanks and newlines included; what follows it never holds a bracket,
+    /// so the last one ends it.
     pub fn parse(line: &[u8]) -> Option<Self> {
         let open = line.iter().position(|byte| *byte == b'(')?;
         let close = line.iter().rposition(|byte| *byte == b')')?;
@@ -75,8 +75,8 @@ impl Process {
         matches!(self.state, b'T' | b't')
     }
 
-    /// Already dead; the entry stays until the parent asks for the status. A main thread that ended before its others
-    /// is a zombie too, in a living process.
+    /// Already dead; the entry stays until the parent asks for the status. A main thread that ended before its
+    /// others is a zombie too, in a living process.
     pub fn is_dead(&self) -> bool {
         matches!(self.state, b'X' | b'x') || self.state == b'Z' && self.threads <= 1
     }

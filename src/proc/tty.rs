@@ -28,8 +28,8 @@ impl Tty {
         (bits != 0).then_some(tty)
     }
 
-    /// From `st_rdev` as the C library has it: 12 bits of the major at bit 8 and the rest at 44, 8 bits of the minor
-    /// at bit 0 and the rest at 20.
+    /// From `st_rdev` as the C library has it: 12 bits of the major at bit 8 and the rest at 44, 8 bits of the
+    /// minor at bit 0 and the rest at 20.
     pub fn from_rdev(rdev: u64) -> Self {
         let major = ((rdev >> 8) & 0xfff) | ((rdev >> 32) & 0xffff_f000);
         let minor = (rdev & 0xff) | ((rdev >> 12) & 0xffff_ff00);

@@ -64,8 +64,8 @@ pub struct View {
     pub waits_by: Option<WaitsBy>,
     /// The terminal's foreground job. None when it cannot be told.
     pub foreground: Option<Foreground>,
-    /// The process that waits, else the foreground job's leader. Behind `script`, `sudo` and the like, the one on the
-    /// inner terminal.
+    /// The process that waits, else the foreground job's leader. Behind `script`, `sudo` and the like, the one on
+    /// the inner terminal.
     pub process: Option<Named>,
     /// How many terminals lie between: 1 for `script -c cat`.
     pub relays: u8,

@@ -1,4 +1,5 @@
-//! Output cut to what a reply may hold: lines first, then characters. What is left out is always told, with its line numbers.
+//! Output cut to what a reply may hold: lines first, then characters. What is left out is always told, with its
+//! line numbers.
 
 use super::words;
 
@@ -16,7 +17,8 @@ pub struct Shown {
     pub text: String,
 }
 
-/// A line's text for a reply: `head` and `tail` of its bytes with `omitted` bytes between them that were not even read.
+/// A line's text for a reply: `head` and `tail` of its bytes with `omitted` bytes between them that were not even
+/// read.
 pub fn line(number: u64, bytes: &[u8], omitted: u64) -> Shown {
     let text = String::from_utf8_lossy(bytes);
     let chars = text.chars().count();
@@ -63,7 +65,8 @@ impl Ends {
         (most.div_ceil(2), most / 2)
     }
 
-    /// Joins both ends, leaving out lines from the middle until at most `chars` characters remain. `render` makes a line's text.
+    /// Joins both ends, leaving out lines from the middle until at most `chars` characters remain. `render` makes a
+    /// line's text.
     pub fn clip(mut self, chars: usize, render: impl Fn(&Shown) -> String) -> Clipped {
         let length = |lines: &[Shown]| {
             lines

@@ -1,4 +1,5 @@
-//! Tool calls from this very process: for scripts (`call`) and for showing what an agent would see (`demo`, `doctor`).
+//! Tool calls from this very process: for scripts (`call`) and for showing what an agent would see (`demo`,
+//! `doctor`).
 
 use serde_json::{Map, Value};
 

@@ -38,7 +38,8 @@ impl Session {
         }
     }
 
-    /// After a call: writes down what the agents have been told and left, when that has changed, and the lines of now.
+    /// After a call: writes down what the agents have been told and left, when that has changed, and the lines of
+    /// now.
     pub fn save(&self) {
         let mut state = self.state();
         state.write_tail();

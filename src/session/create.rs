@@ -381,7 +381,8 @@ fn plain_words(command: &str) -> Option<Vec<String>> {
     (command.chars().all(plain) && !words.first()?.contains('=')).then_some(words)
 }
 
-/// As the launcher's exec will look it up: a name with a slash is a path, from `cwd`; else the first executable file on `path`.
+/// As the launcher's exec will look it up: a name with a slash is a path, from `cwd`; else the first executable
+/// file on `path`.
 pub fn find_program(name: &str, path: &str, cwd: &Path) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let executable = |file: &PathBuf| {

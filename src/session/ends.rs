@@ -12,14 +12,15 @@ use crate::proc::{Pid, Proc};
 use crate::sys::signal;
 use crate::tmux::{self, Info, Tmux};
 
-/// How long tmux may take to notice an end, and the tap to write the last output. Both take milliseconds; under heavy load, some hundred.
+/// How long tmux may take to notice an end, and the tap to write the last output. Both take milliseconds; under
+/// heavy load, some hundred.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Between two looks at tmux. Nothing tells when tmux has reaped a child, so it is asked.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The thread that looks into ends: it may ask tmux several times, which the follower must not wait for. `repair` gives a session's pane a
-/// new tap.
+/// The thread that looks into ends: it may ask tmux several times, which the follower must not wait for. `repair`
+/// gives a session's pane a new tap.
 pub fn start(
     tmux: Tmux,
     proc: Proc,
@@ -39,7 +40,8 @@ pub fn start(
         })
 }
 
-/// A tap ends with its pane. When the pane lives on, the tap was killed, and tmux has stopped logging: a new one takes its place.
+/// A tap ends with its pane. When the pane lives on, the tap was killed, and tmux has stopped logging: a new one
+/// takes its place.
 fn tap_ended(session: &Session, tmux: &Tmux, repair: &impl Fn(&Session)) {
     super::follow::drain(session);
     {
@@ -140,9 +142,9 @@ fn exit(session: &Session, tmux: &Tmux) -> Option<Info> {
     }
 }
 
-/// Waits until the log holds all that the pane printed. A dead pane keeps its pipe open, so nothing says so outright: but a pane that
-/// tmux calls dead has been read to its end, one more answer from tmux means that its loop has written to the pipe what fits, and
-/// a tap that sleeps has taken all of it.
+/// Waits until the log holds all that the pane printed. A dead pane keeps its pipe open, so nothing says so
+/// outright: but a pane that tmux calls dead has been read to its end, one more answer from tmux means that its
+/// loop has written to the pipe what fits, and a tap that sleeps has taken all of it.
 fn drain(session: &Session, tmux: &Tmux, proc: &Proc) {
     let deadline = Instant::now() + PATIENCE;
     let mut quiet = 0;

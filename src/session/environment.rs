@@ -1,5 +1,5 @@
-//! The environment that a session's program starts with: ours, without what belongs to our own terminal or to the server, and with a
-//! UTF-8 locale, since tmux and the log are UTF-8 whatever the client was started with.
+//! The environment that a session's program starts with: ours, without what belongs to our own terminal or to the
+//! server, and with a UTF-8 locale, since tmux and the log are UTF-8 whatever the client was started with.
 
 /// Variables that describe the terminal or the tmux that the *server* was started in, or the server itself.
 const DROPPED: [&str; 15] = [
@@ -45,8 +45,8 @@ pub fn for_program(
     env
 }
 
-/// Makes the character type UTF-8 where it is not: a shell in the C locale would take `é` apart. Messages, sorting and everything
-/// else stay as the user has them.
+/// Makes the character type UTF-8 where it is not: a shell in the C locale would take `é` apart. Messages, sorting
+/// and everything else stay as the user has them.
 fn utf8(env: &mut Vec<(String, String)>) {
     let get = |name: &str| {
         env.iter()

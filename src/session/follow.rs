@@ -15,7 +15,8 @@ use crate::sys::inotify::{Inotify, Watch};
 use crate::sys::pidfd::PidFd;
 use crate::sys::poll::{Interest, poll};
 
-/// How often logs are looked at where inotify has failed (the user's instances are used up): no one waits longer than 20 ms for output.
+/// How often logs are looked at where inotify has failed (the user's instances are used up): no one waits longer
+/// than 20 ms for output.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 enum Order {
@@ -241,7 +242,8 @@ impl Follow {
     }
 }
 
-/// Chunks of a log that are taken in before other sessions have their turn: a flood in one must not keep the others waiting.
+/// Chunks of a log that are taken in before other sessions have their turn: a flood in one must not keep the others
+/// waiting.
 const TURN: usize = 4;
 
 /// Takes in some of what there is; true when there is more.

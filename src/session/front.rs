@@ -36,7 +36,8 @@ pub enum Front {
     },
     /// Such a shell between a command's end and its prompt: it will be at it in a moment.
     Between,
-    /// A program, or a shell without markers, at a prompt that is known. `typed`: what stands after it, not submitted.
+    /// A program, or a shell without markers, at a prompt that is known. `typed`: what stands after it, not
+    /// submitted.
     Prompt {
         line: String,
         typed: String,
@@ -79,7 +80,8 @@ impl Front {
     }
 }
 
-/// What a look at a terminal saw, in words for people. The session's own shell is not called by the options it was started with.
+/// What a look at a terminal saw, in words for people. The session's own shell is not called by the options it was
+/// started with.
 pub fn name(view: &View) -> String {
     let job = view.foreground.as_ref();
     let leader = job.and_then(|job| job.leader.as_ref());
@@ -115,8 +117,8 @@ pub fn certain(view: &View) -> bool {
 }
 
 impl Sessions {
-    /// Looks at the log's state first and asks /proc only when no shell's marker has settled it. A session whose program has just ended
-    /// is looked at again when its end is known.
+    /// Looks at the log's state first and asks /proc only when no shell's marker has settled it. A session whose
+    /// program has just ended is looked at again when its end is known.
     pub fn front(&self, session: &Arc<Session>) -> Front {
         let watch = session.watch();
         let (_running, never) = crossbeam_channel::bounded(0);
@@ -128,8 +130,8 @@ impl Sessions {
             }
             return self.front_now(session);
         }
-        // The shell that runs the command edits a line again: the command has ended, and the log is about to say so. Unless it says
-        // nothing: then the command itself has the shell read keys (read -e, read -n 1).
+        // The shell that runs the command edits a line again: the command has ended, and the log is about to say
+        // so. Unless it says nothing: then the command itself has the shell read keys (read -e, read -n 1).
         let shell = session.state().regions.running_shell();
         if shell.is_some() && editing(&front) == shell {
             let deadline = Instant::now() + LAG;

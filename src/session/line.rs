@@ -1,4 +1,5 @@
-//! What somebody has typed at a shell's prompt and not submitted: told from what stood there before, and from what background jobs print.
+//! What somebody has typed at a shell's prompt and not submitted: told from what stood there before, and from what
+//! background jobs print.
 
 use super::state::State;
 
@@ -62,8 +63,8 @@ impl State {
         if prompt.redraws || self.regions.newline < prompt.drawn {
             return Some(self.line.typed.clone());
         }
-        // A background job has printed below the prompt, which the shell does not draw again: what had been typed is still in its
-        // hands, and what is typed now shows on the cursor's line.
+        // A background job has printed below the prompt, which the shell does not draw again: what had been typed
+        // is still in its hands, and what is typed now shows on the cursor's line.
         let since = self.term.cursor_line();
         Some(format!("{}{}", self.line.typed, since.trim()))
     }

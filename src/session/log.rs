@@ -76,7 +76,8 @@ pub struct RawBytes {
 }
 
 impl Session {
-    /// At most `most` bytes from offset `start` on; without it the last ones. None when `start` lies beyond the end.
+    /// At most `most` bytes from offset `start` on; without it the last ones. None when `start` lies beyond the
+    /// end.
     pub fn raw_bytes(&self, start: Option<u64>, most: usize) -> Result<RawBytes, Error> {
         let path = self.dir.raw();
         let fail = |error| Error {

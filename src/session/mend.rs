@@ -1,4 +1,5 @@
-//! Making a session's lines anew from its log, when a write of them has failed: a disk that was full has room again.
+//! Making a session's lines anew from its log, when a write of them has failed: a disk that was full has room
+//! again.
 
 use std::mem::take;
 use std::time::{Duration, Instant};

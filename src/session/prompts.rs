@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-/// One prompt of the table: what prints it, the pattern (matched against the cursor's line, whole, trailing blanks kept), a sample.
+/// One prompt of the table: what prints it, the pattern (matched against the cursor's line, whole, trailing blanks
+/// kept), a sample.
 pub struct Prompt {
     pub program: &'static str,
     pub pattern: &'static str,
@@ -114,8 +115,8 @@ impl Prompts {
 }
 
 impl Prompts {
-    /// A line that is a known program's prompt with text after it: the prompt, and the text. The bare shells' pattern does not count: a
-    /// question may hold what looks like one.
+    /// A line that is a known program's prompt with text after it: the prompt, and the text. The bare shells'
+    /// pattern does not count: a question may hold what looks like one.
     pub fn typed_after<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {
         if self.matches(line).is_some() {
             return None;

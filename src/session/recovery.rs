@@ -92,7 +92,8 @@ fn take_up(
     }
     if let Some(info) = pane.filter(|_| session.state().ending.is_none()) {
         if !info.piped && !info.dead {
-            // Its tap was killed: what was printed since then is lost, and the new tap's start in times.log shows where.
+            // Its tap was killed: what was printed since then is lost, and the new tap's start in times.log shows
+            // where.
             sessions
                 .tmux
                 .pipe(&session.pane, &sessions.settings.tap_words(&session.dir))?;

@@ -1,6 +1,8 @@
-//! Regions: what one command, or one line given to a program, printed. Made from the shells' markers and from what is typed.
+//! Regions: what one command, or one line given to a program, printed. Made from the shells' markers and from what
+//! is typed.
 //!
-//! Must not know files or threads: it is fed events in log order and answers questions, so a replay of the log gives the same.
+//! Must not know files or threads: it is fed events in log order and answers questions, so a replay of the log
+//! gives the same.
 
 use std::collections::HashMap;
 
@@ -132,8 +134,8 @@ pub struct AtPrompt {
     pub typed: MarkId,
     /// The shell wants the rest of an unfinished command.
     pub continuation: bool,
-    /// The raw offset of the last line break before this prompt began. A prompt that is only drawn again, for a window of another
-    /// size, has none after a line that was typed.
+    /// The raw offset of the last line break before this prompt began. A prompt that is only drawn again, for a
+    /// window of another size, has none after a line that was typed.
     pub newline: u64,
     /// The raw offset of the marker that ended this prompt's last drawing.
     pub drawn: u64,
@@ -163,7 +165,8 @@ pub struct Regions {
     echoing: bool,
     /// Whose line the next command is.
     pub expected: Option<String>,
-    /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in the middle of a row).
+    /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in
+    /// the middle of a row).
     pub expected_line: Option<String>,
     /// The raw offset of the last line break, kept by whoever feeds the log.
     pub newline: u64,
@@ -381,7 +384,8 @@ impl Regions {
         self.changed.push(id);
     }
 
-    /// Puts back what an earlier server wrote of regions that the log has told of again: who, when, and the line as it was typed.
+    /// Puts back what an earlier server wrote of regions that the log has told of again: who, when, and the line as
+    /// it was typed.
     pub fn recall(&mut self, written: &HashMap<RegionId, Record>, typed: &[Typed]) {
         let mut before = 0;
         for region in &mut self.list {

@@ -245,7 +245,8 @@ impl Sessions {
     }
 }
 
-/// How long the end of the server waits for a thread that asks tmux about an ended session: a tmux that hangs must not keep it.
+/// How long the end of the server waits for a thread that asks tmux about an ended session: a tmux that hangs must
+/// not keep it.
 const LEAVING: Duration = Duration::from_secs(1);
 
 impl Drop for Sessions {

@@ -15,7 +15,8 @@ pub struct Snapshot {
     live: Vec<Line>,
 }
 
-/// A stretch of the log: a region's output. The first line counts from `skip` bytes on, the last one up to `cut` bytes.
+/// A stretch of the log: a region's output. The first line counts from `skip` bytes on, the last one up to `cut`
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub first: u64,
@@ -115,7 +116,8 @@ impl Snapshot {
         self.file.lines() + self.live.len() as u64
     }
 
-    /// The part of session.txt in blocks of whole lines from line `first` on, each with the number of its first line.
+    /// The part of session.txt in blocks of whole lines from line `first` on, each with the number of its first
+    /// line.
     pub fn each_block(
         &self,
         first: u64,

@@ -1,4 +1,5 @@
-//! What a session is now: its terminal, its lines, its regions. Fed from the logs only, so that it comes out the same after a restart.
+//! What a session is now: its terminal, its lines, its regions. Fed from the logs only, so that it comes out the
+//! same after a restart.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -122,8 +123,8 @@ impl State {
             .is_some_and(|broken| broken.next <= Instant::now())
     }
 
-    /// Writes down, before it is typed, whose line comes next at a shell's prompt: the command that it becomes is theirs even when this server
-    /// does not live to see it.
+    /// Writes down, before it is typed, whose line comes next at a shell's prompt: the command that it becomes is
+    /// theirs even when this server does not live to see it.
     pub fn record_typed(&mut self, who: &str, line: &str) {
         let typed = Typed {
             typed: line.to_string(),
@@ -229,8 +230,8 @@ impl State {
         }
     }
 
-    /// Gives up a string that has not ended in time, so that a program's mistake does not swallow what others print. Only records
-    /// in the log decide, so that a replay gives up at the same byte.
+    /// Gives up a string that has not ended in time, so that a program's mistake does not swallow what others
+    /// print. Only records in the log decide, so that a replay gives up at the same byte.
     fn give_up_string(&mut self, ms: u64, replay: bool) {
         if !self.term.in_string() {
             self.string_since = None;

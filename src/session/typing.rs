@@ -87,14 +87,15 @@ impl Sessions {
         self.type_at(session, keys, None).map(drop)
     }
 
-    /// Types only if the cursor is where the log has it, which tmux itself decides at that moment: what a person has typed since is not in
-    /// the log yet. False: it was not, so look again.
+    /// Types only if the cursor is where the log has it, which tmux itself decides at that moment: what a person
+    /// has typed since is not in the log yet. False: it was not, so look again.
     pub fn press_here(&self, session: &Session, keys: Keys<'_>) -> Result<bool, Error> {
         let cursor = session.state().term.cursor();
         self.type_at(session, keys, Some((cursor.col, cursor.row)))
     }
 
-    /// The same where the log's cursor is not tmux's (a resize that both took differently): it must be the same line by its text.
+    /// The same where the log's cursor is not tmux's (a resize that both took differently): it must be the same
+    /// line by its text.
     pub fn press_on_this_line(&self, session: &Session, keys: Keys<'_>) -> Result<bool, Error> {
         let screen = self.screen(session)?;
         let (column, row) = screen.cursor;
@@ -110,7 +111,8 @@ impl Sessions {
         self.type_at(session, keys, Some((column, row)))
     }
 
-    /// Waits until the log has caught up, for so long that `press_on_this_line` may decide. False when nothing more came.
+    /// Waits until the log has caught up, for so long that `press_on_this_line` may decide. False when nothing more
+    /// came.
     pub fn catch_up(&self, watch: &super::watch::Watch, since: Instant, cancel: &Cancel) -> bool {
         watch.wait(since + LAG, cancel) == Woken::Changed
     }

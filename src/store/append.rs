@@ -1,5 +1,5 @@
-//! Appending a pane's output to raw.log, dated in times.log. It never blocks the pane and never gives up: what cannot be written
-//! is counted and told when writing works again.
+//! Appending a pane's output to raw.log, dated in times.log. It never blocks the pane and never gives up: what
+//! cannot be written is counted and told when writing works again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -28,7 +28,8 @@ pub struct Appender {
     unwritten: Vec<Time>,
 }
 
-/// Records held back while times.log cannot be written: sizes and gaps only, so this is far more than a full disk lasts.
+/// Records held back while times.log cannot be written: sizes and gaps only, so this is far more than a full disk
+/// lasts.
 const UNWRITTEN: usize = 1024;
 
 impl Appender {
@@ -97,7 +98,8 @@ impl Appender {
         let room = usize::try_from(self.limit.saturating_sub(self.offset)).unwrap_or(usize::MAX);
         let mut rest = &bytes[..bytes.len().min(room)];
         if self.lost > 0 && !rest.is_empty() {
-            // The gap must be told before the bytes that follow it. When times.log cannot take it, neither may raw.log grow.
+            // The gap must be told before the bytes that follow it. When times.log cannot take it, neither may
+            // raw.log grow.
             let gap = Time {
                 ms: now_ms,
                 offset: self.offset,

@@ -11,8 +11,8 @@ use super::Error;
 /// Distinguishes temporary files of concurrent replacements within this process.
 static SERIAL: AtomicU64 = AtomicU64::new(0);
 
-/// Writes `bytes` to a temporary file (0600) beside `path`, syncs it and renames it over `path`. On failure the old file stands as it
-/// was and the temporary one is gone.
+/// Writes `bytes` to a temporary file (0600) beside `path`, syncs it and renames it over `path`. On failure the old
+/// file stands as it was and the temporary one is gone.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     replace_with(path, |file| file.write_all(bytes), true)
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 use super::Error;
 use crate::sys::passwd;
 
-/// Makes `path` and its missing parents with mode 0700. A folder that exists is checked: a link, or one that belongs to another
-/// user, is refused, and one that others may enter is closed to them.
+/// Makes `path` and its missing parents with mode 0700. A folder that exists is checked: a link, or one that
+/// belongs to another user, is refused, and one that others may enter is closed to them.
 pub fn private(path: &Path) -> Result<(), Error> {
     let fail = Error::at("create", path);
     match DirBuilder::new()

@@ -75,7 +75,8 @@ impl SessionDir {
         self.path.join("program")
     }
 
-    /// How the launcher starts the pane's program; it deletes the file, which holds an environment, before anything else.
+    /// How the launcher starts the pane's program; it deletes the file, which holds an environment, before anything
+    /// else.
     pub fn spawn(&self) -> PathBuf {
         self.path.join("spawn.json")
     }

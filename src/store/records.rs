@@ -64,7 +64,8 @@ fn ends_whole(path: &Path) -> io::Result<bool> {
     Ok(last == [b'\n'])
 }
 
-/// Every record that reads as a `T`; lines that do not (torn, or of another version) are passed over. A missing file has none.
+/// Every record that reads as a `T`; lines that do not (torn, or of another version) are passed over. A missing
+/// file has none.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
     let bytes = present(std::fs::read(path))
         .map_err(Error::at("read", path))?

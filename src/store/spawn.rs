@@ -1,5 +1,5 @@
-//! spawn.json: how the launcher is to start a pane's program. It carries the whole environment, which is too large for a tmux
-//! message and too private for a command line.
+//! spawn.json: how the launcher is to start a pane's program. It carries the whole environment, which is too large
+//! for a tmux message and too private for a command line.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ use super::{Error, atomic};
 pub struct Spawn {
     pub argv: Vec<String>,
     pub cwd: PathBuf,
-    /// Variables for the program; those that tmux sets (TERM, TMUX, TMUX_PANE) are kept beside them. UTF-8 only, as JSON is.
+    /// Variables for the program; those that tmux sets (TERM, TMUX, TMUX_PANE) are kept beside them. UTF-8 only, as
+    /// JSON is.
     pub env: Vec<(String, String)>,
     /// The soft limit on open descriptors that the program gets: ours is raised for tmux.
     pub descriptors: u64,

@@ -14,8 +14,8 @@ const STRIDE: u64 = 256;
 /// How much is read at a time.
 const CHUNK: usize = 256 * 1024;
 
-/// A line longer than this is given as its head and tail of half of it each: a reply never shows more, and a 3 MB line must
-/// not become a 3 MB string.
+/// A line longer than this is given as its head and tail of half of it each: a reply never shows more, and a 3 MB
+/// line must not become a 3 MB string.
 pub const LINE_KEPT: usize = 64 * 1024;
 
 /// A line as it was read back.
@@ -51,7 +51,8 @@ pub struct TextView {
 #[derive(Debug)]
 pub struct TextLog {
     view: TextView,
-    /// Lines that may still change stand behind those that cannot: for people and their tools; `view` ends before them.
+    /// Lines that may still change stand behind those that cannot: for people and their tools; `view` ends before
+    /// them.
     tail: bool,
 }
 
@@ -108,7 +109,8 @@ impl TextLog {
         }
         let view = &mut self.view;
         if let Err(error) = view.file.write_all_at(bytes, view.length) {
-            // What was written beyond `length` is overwritten by the next append; cutting it off is for other readers.
+            // What was written beyond `length` is overwritten by the next append; cutting it off is for other
+            // readers.
             let _ = view.file.set_len(view.length);
             return Err(Error::at("write", &view.path)(error));
         }
@@ -161,8 +163,8 @@ impl TextView {
         Ok(Some(offset))
     }
 
-    /// Calls `each` with the number of every line from `first` (0-based) on, until it says false. The last line may be unfinished: it
-    /// is passed only when it is not empty. Memory stays bounded whatever the lines are.
+    /// Calls `each` with the number of every line from `first` (0-based) on, until it says false. The last line may
+    /// be unfinished: it is passed only when it is not empty. Memory stays bounded whatever the lines are.
     pub fn each_line(
         &self,
         first: u64,
@@ -205,8 +207,9 @@ impl TextView {
         Ok(())
     }
 
-    /// Hands over the file from line `first` on in blocks of whole lines (the last may be unfinished), each with the number of its
-    /// first line, until `each` says false. A line longer than a block comes whole in a block of its own.
+    /// Hands over the file from line `first` on in blocks of whole lines (the last may be unfinished), each with
+    /// the number of its first line, until `each` says false. A line longer than a block comes whole in a block of
+    /// its own.
     pub fn each_block(
         &self,
         first: u64,

@@ -1,7 +1,8 @@
 //! times.log: when what stood in raw.log was printed, how large the pane was, and what is missing.
 //!
-//! One line per record: milliseconds since the epoch, an offset in raw.log, and what happened there. A bare pair dates the bytes
-//! from that offset on. Written by the tap before the bytes that follow it, so a reader that has the bytes finds their records.
+//! One line per record: milliseconds since the epoch, an offset in raw.log, and what happened there. A bare pair
+//! dates the bytes from that offset on. Written by the tap before the bytes that follow it, so a reader that has
+//! the bytes finds their records.
 
 use std::fmt;
 

@@ -13,7 +13,8 @@ use super::fd::owned;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Watch(i32);
 
-/// The kernel's limit for one event: its header and a name of at most 255 bytes. Files are watched, not folders, so names are absent.
+/// The kernel's limit for one event: its header and a name of at most 255 bytes. Files are watched, not folders, so
+/// names are absent.
 const BUFFER: usize = 16 * 1024;
 
 #[derive(Debug)]
@@ -41,7 +42,8 @@ impl Inotify {
         unsafe { libc::inotify_rm_watch(self.0.as_raw_fd(), watch.0) };
     }
 
-    /// The files that changed since the last call, each once, and true when the queue overflowed (then any may have).
+    /// The files that changed since the last call, each once, and true when the queue overflowed (then any may
+    /// have).
     pub fn changed(&self) -> io::Result<(Vec<Watch>, bool)> {
         let mut watches = Vec::new();
         let mut overflow = false;

@@ -24,8 +24,8 @@ extern "C" fn pass_on(signal: libc::c_int) {
     }
 }
 
-/// From now on this process ignores what the terminal's keys send (the child gets that itself) and passes a hangup and a request to end on
-/// to the child.
+/// From now on this process ignores what the terminal's keys send (the child gets that itself) and passes a hangup
+/// and a request to end on to the child.
 pub fn step_back(child: u32) -> io::Result<()> {
     CHILD.store(i32::try_from(child).unwrap_or(0), Ordering::Relaxed);
     for signal in [
@@ -49,13 +49,15 @@ pub fn step_back(child: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks for the terminal's status (DSR, ECMA-48 8.3.35) and its answer. A string that the program left open is ended first.
+/// Asks for the terminal's status (DSR, ECMA-48 8.3.35) and its answer. A string that the program left open is
+/// ended first.
 const ASK: &[u8] = b"\x1b\\\x1b[5n";
 const ANSWER: &[u8] = b"\x1b[0n";
 
-/// Waits until the terminal emulator has taken in everything that was printed: it answers a question only after what came before it.
-/// Without that, output that is still in the kernel when the last program ends is lost: the emulator closes its side, and tmux does so
-/// as soon as it hears of the end. False when no answer came within `patience`.
+/// Waits until the terminal emulator has taken in everything that was printed: it answers a question only after
+/// what came before it. Without that, output that is still in the kernel when the last program ends is lost: the
+/// emulator closes its side, and tmux does so as soon as it hears of the end. False when no answer came within
+/// `patience`.
 pub fn wait_until_shown(patience: Duration) -> io::Result<bool> {
     let deadline = Instant::now() + patience;
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
@@ -67,7 +69,8 @@ pub fn wait_until_shown(patience: Duration) -> io::Result<bool> {
     retry(|| unsafe { libc::tcgetattr(0, mode.as_mut_ptr()) })?;
     // SAFETY: tcgetattr succeeded, so it filled the structure.
     let mut mode = unsafe { mode.assume_init() };
-    // SAFETY: the pointers are to a live termios. The answer must neither wait for a line nor be echoed into the log.
+    // SAFETY: the pointers are to a live termios. The answer must neither wait for a line nor be echoed into the
+    // log.
     unsafe { libc::cfmakeraw(&mut mode) };
     // SAFETY: as above.
     retry(|| unsafe { libc::tcsetattr(0, libc::TCSANOW, &mode) })?;
@@ -88,8 +91,8 @@ pub fn wait_until_shown(patience: Duration) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Ends this process by the signal that ended its child, so that whoever waits for it sees the same end. Returns only when the
-/// signal does not end a process.
+/// Ends this process by the signal that ended its child, so that whoever waits for it sees the same end. Returns
+/// only when the signal does not end a process.
 pub fn end_by(signal: i32) {
     let none = libc::rlimit {
         rlim_cur: 0,

@@ -38,7 +38,8 @@ pub fn me() -> Option<User> {
         return None;
     }
     let text = |pointer: *const libc::c_char| {
-        // SAFETY: getpwuid_r succeeded, so the pointer is to a NUL-terminated string inside `buffer`, which outlives the copy.
+        // SAFETY: getpwuid_r succeeded, so the pointer is to a NUL-terminated string inside `buffer`, which
+        // outlives the copy.
         OsString::from_vec(unsafe { CStr::from_ptr(pointer) }.to_bytes().to_vec())
     };
     Some(User {

@@ -11,8 +11,9 @@ pub enum Interest {
     Write,
 }
 
-/// Waits until one of `fds` is ready, or `deadline` has come (`None`: for ever). Returns one bool per descriptor: true when it
-/// is ready, at its end, or broken (the next read or write tells which). An interrupting signal is not an event: the wait goes on.
+/// Waits until one of `fds` is ready, or `deadline` has come (`None`: for ever). Returns one bool per descriptor:
+/// true when it is ready, at its end, or broken (the next read or write tells which). An interrupting signal is not
+/// an event: the wait goes on.
 pub fn poll(
     fds: &[(BorrowedFd<'_>, Interest)],
     deadline: Option<Instant>,

@@ -82,8 +82,8 @@ impl Pty {
             .stdin(Stdio::from(terminal.try_clone()?))
             .stdout(Stdio::from(terminal.try_clone()?))
             .stderr(Stdio::from(terminal));
-        // SAFETY: between fork and exec only setsid, ioctl and close_range are called, all async-signal-safe, and no
-        // memory is allocated.
+        // SAFETY: between fork and exec only setsid, ioctl and close_range are called, all async-signal-safe, and
+        // no memory is allocated.
         unsafe { command.pre_exec(take_terminal) };
         command.spawn()
     }

@@ -10,8 +10,9 @@ use super::fd::owned;
 /// The descriptor that the handler writes to: the one thing that a signal handler can reach. -1 until there is one.
 static BELL: AtomicI32 = AtomicI32::new(-1);
 
-/// SIGINT, SIGTERM and SIGHUP, caught from now on and readable here. They are caught and not blocked, since children would inherit a
-/// block, and with them the tmux server and every session's programs: ctrl+c would end nothing there.
+/// SIGINT, SIGTERM and SIGHUP, caught from now on and readable here. They are caught and not blocked, since
+/// children would inherit a block, and with them the tmux server and every session's programs: ctrl+c would end
+/// nothing there.
 #[derive(Debug)]
 pub struct StopSignals(OwnedFd);
 
@@ -50,11 +51,11 @@ impl AsFd for StopSignals {
     }
 }
 
-/// Every signal back to its default and none blocked, as a login would start a program: whoever started the server may have
-/// ignored or blocked some, and that is inherited.
+/// Every signal back to its default and none blocked, as a login would start a program: whoever started the server
+/// may have ignored or blocked some, and that is inherited.
 pub fn reset_signals() {
-    // SAFETY: an all-zero sigset_t is a valid value that sigemptyset overwrites; sigaction is given live values, and
-    // numbers that cannot be changed (SIGKILL, SIGSTOP, the C library's own) are refused without harm.
+    // SAFETY: an all-zero sigset_t is a valid value that sigemptyset overwrites; sigaction is given live values,
+    // and numbers that cannot be changed (SIGKILL, SIGSTOP, the C library's own) are refused without harm.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = libc::SIG_DFL;

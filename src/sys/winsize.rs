@@ -8,8 +8,8 @@ use std::path::Path;
 
 use super::errno::check;
 
-/// Columns and rows of the terminal device at `path`. It is opened for this moment only: a descriptor kept open would keep the
-/// terminal's master from seeing that its last program has gone.
+/// Columns and rows of the terminal device at `path`. It is opened for this moment only: a descriptor kept open
+/// would keep the terminal's master from seeing that its last program has gone.
 pub fn of(path: &Path) -> io::Result<(u16, u16)> {
     let tty = OpenOptions::new()
         .read(true)

@@ -1,5 +1,5 @@
-//! A terminal's state as bytes and back, so that a long log need not be read again. Loading is total: what is torn, of
-//! another format, or no state that a terminal could be in is `None`.
+//! A terminal's state as bytes and back, so that a long log need not be read again. Loading is total: what is torn,
+//! of another format, or no state that a terminal could be in is `None`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,8 +14,8 @@ use super::utf8::Decoder;
 use super::width::Rules;
 use super::zones::{Zone, Zones};
 
-/// What a checkpoint begins with. The number changes with anything that changes what the same bytes make: the layout
-/// below, a rule of the screen, the width table.
+/// What a checkpoint begins with. The number changes with anything that changes what the same bytes make: the
+/// layout below, a rule of the screen, the width table.
 const FORMAT: &[u8] = b"paneglass terminal 1\n";
 
 /// A value that can be stored.

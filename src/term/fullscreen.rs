@@ -5,8 +5,8 @@ use super::row::{Note, Row};
 use super::screen::Screen;
 use super::zones::Zone;
 
-/// So many homes, each followed by printing over what was printed since the home before, make a full-screen program.
-/// (One is `clear; make`.)
+/// So many homes, each followed by printing over what was printed since the home before, make a full-screen
+/// program. (One is `clear; make`.)
 const REPAINTS: u8 = 2;
 
 /// The homes of one command's output.
@@ -80,8 +80,8 @@ impl Screen {
         }
     }
 
-    /// A row of the normal screen went to the history: what is on the screen is no longer what was printed since the
-    /// first home.
+    /// A row of the normal screen went to the history: what is on the screen is no longer what was printed since
+    /// the first home.
     pub fn scrolled(&mut self) {
         self.zones.homes.end();
     }
@@ -121,7 +121,8 @@ impl Screen {
         self.log.hide = true;
     }
 
-    /// The full-screen program has ended; what it painted stays on the screen until something else is printed there.
+    /// The full-screen program has ended; what it painted stays on the screen until something else is printed
+    /// there.
     pub fn leave_fullscreen(&mut self) {
         self.log.hide = false;
         for note in self.log.cooked.notes.iter_mut().filter(|note| note.open) {

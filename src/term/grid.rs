@@ -305,7 +305,8 @@ impl Grid {
         }
     }
 
-    /// How many rows are part of the log but not final: all up to the last that has text, or that the cursor, in row
+    /// How many rows are part of the log but not final: all up to the last that has text, or that the cursor, in
+    /// row
     /// `cursor` of the screen, has gone past.
     fn live_rows(&self, cursor: usize) -> usize {
         let at = self.held + cursor;

@@ -1,4 +1,5 @@
-//! Bytes to lines and screens: a terminal that keeps what it showed as plain lines. Pure: no time, files or threads.
+//! Bytes to lines and screens: a terminal that keeps what it showed as plain lines. Pure: no time, files or
+//! threads.
 //!
 //! [`Terminal`] takes the bytes that a pane printed. Rows that can no longer change leave it as text, line by line
 //! (the cooked log); the rest is its screen. tmux is the reference for both: what tmux's grid would hold is right.

@@ -1,4 +1,5 @@
-//! Printing: where a character goes on the screen, and which cell it joins. Must not know how bytes became characters.
+//! Printing: where a character goes on the screen, and which cell it joins. Must not know how bytes became
+//! characters.
 
 use super::row::CLUSTER;
 use super::screen::{At, Screen};
@@ -138,7 +139,8 @@ impl Screen {
         }
     }
 
-    /// Takes a character into the cell before the cursor, if it belongs there. (From tmux 3.4: by what the cell holds.)
+    /// Takes a character into the cell before the cursor, if it belongs there. (From tmux 3.4: by what the cell
+    /// holds.)
     fn joins(&mut self, c: char) -> bool {
         let At { row, col } = self.cursor;
         let Some(lead) = self.grid.row(row).lead(col) else {
@@ -178,8 +180,8 @@ impl Screen {
     }
 }
 
-/// How many cells tmux has allocated for a row that uses `used`, of `cols`, when it grew cell by cell. A blank printed
-/// by itself (not in a run) behind them makes no cell.
+/// How many cells tmux has allocated for a row that uses `used`, of `cols`, when it grew cell by cell. A blank
+/// printed by itself (not in a run) behind them makes no cell.
 fn allocated(used: usize, cols: usize) -> usize {
     match used {
         0 => 0,

@@ -189,9 +189,10 @@ impl Grid {
     }
 }
 
-/// How many rows tmux would pull back when the screen grows, after a line has been wrapped anew to `cols` columns: its
-/// rows took `widths` columns each, the first is row `old` and will be row `new`. tmux goes row by row, splitting one
-/// and filling it from the next, and compares its count with row numbers; the outcome is seen, so it is followed.
+/// How many rows tmux would pull back when the screen grows, after a line has been wrapped anew to `cols` columns:
+/// its rows took `widths` columns each, the first is row `old` and will be row `new`. tmux goes row by row,
+/// splitting one and filling it from the next, and compares its count with row numbers; the outcome is seen, so it
+/// is followed.
 fn rescroll(mut scrolled: usize, widths: &[usize], cols: usize, old: usize, new: usize) -> usize {
     let mut rest = widths.to_vec();
     // The row that the next one goes to.

@@ -216,8 +216,8 @@ impl Row {
         }
     }
 
-    /// Shifts the cells from `col` on right by `count`; what leaves `width` is lost. Cells are wiped where they were
-    /// moved from, which in a wide gap is not all of it: so does tmux.
+    /// Shifts the cells from `col` on right by `count`; what leaves `width` is lost. Cells are wiped where they
+    /// were moved from, which in a wide gap is not all of it: so does tmux.
     pub fn insert(&mut self, col: usize, count: usize, width: usize) {
         self.split(col, col);
         self.grow(width);

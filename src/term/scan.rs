@@ -1,7 +1,7 @@
 //! What a run of bytes begins with: the fast ways through plain text. Keeps no state.
 
-/// The character that `bytes` begins with and its length, when it is whole and well formed: what `Decoder` would come
-/// to, without its states.
+/// The character that `bytes` begins with and its length, when it is whole and well formed: what `Decoder` would
+/// come to, without its states.
 #[inline]
 pub fn whole_char(bytes: &[u8]) -> Option<(char, usize)> {
     let bits = |at: usize| match bytes.get(at) {

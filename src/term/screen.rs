@@ -296,7 +296,8 @@ impl Screen {
         if save_cursor {
             self.covered_cursor = Some(self.cursor);
         }
-        // tmux clears the rows that it shows the alternate screen in, which breaks a line that comes from the history.
+        // tmux clears the rows that it shows the alternate screen in, which breaks a line that comes from the
+        // history.
         self.grid.unlink_above(0, &mut self.log);
         let Grid { cols, rows, .. } = self.grid;
         let alternate = Grid::new(cols, rows, false, &mut self.log);

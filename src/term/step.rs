@@ -9,8 +9,8 @@ use super::terminal::{Output, Terminal};
 const MARKER: &[u8] = b"]133;";
 
 impl Terminal {
-    /// Like [`Terminal::feed`], but stops where a marker may have ended. Returns how many bytes were taken: at least one, unless there
-    /// were none.
+    /// Like [`Terminal::feed`], but stops where a marker may have ended. Returns how many bytes were taken: at
+    /// least one, unless there were none.
     pub fn step(&mut self, bytes: &[u8], out: &mut Output) -> usize {
         if self.ends_string() {
             let end = bytes.len().min(1);

@@ -102,8 +102,8 @@ impl Terminal {
         checkpoint::save(&self.parser, self.state(), &self.performer.nonce)
     }
 
-    /// The terminal that `checkpoint` described, with its own size; `None` when the bytes are junk, torn, or another
-    /// version's. The options other than the size must be those it was made with.
+    /// The terminal that `checkpoint` described, with its own size; `None` when the bytes are junk, torn, or
+    /// another version's. The options other than the size must be those it was made with.
     #[cfg_attr(
         not(test),
         expect(

@@ -1,5 +1,5 @@
-//! What the markers say about where output comes from, a prompt or a command, and the rules of the log that depend on
-//! it. Must not know how markers are spelled.
+//! What the markers say about where output comes from, a prompt or a command, and the rules of the log that depend
+//! on it. Must not know how markers are spelled.
 
 use super::fullscreen::Homes;
 use super::markers::MarkerKind;
@@ -154,8 +154,8 @@ impl Screen {
             .map_or(0, |above| above + 1)
     }
 
-    /// After a change of width a shell draws its prompt again, below what re-flowed of the old one: only the last is
-    /// kept. Hides the rows from a mark to row `end` (exclusive).
+    /// After a change of width a shell draws its prompt again, below what re-flowed of the old one: only the last
+    /// is kept. Hides the rows from a mark to row `end` (exclusive).
     fn hide_redrawn(&mut self, from: MarkId, end: usize) {
         let Some((mut first, col)) = self.find(from) else {
             return;

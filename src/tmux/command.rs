@@ -12,12 +12,13 @@ use crate::sys::fd;
 use crate::sys::pidfd::PidFd;
 use crate::sys::poll::{Interest, poll};
 
-/// No tmux call takes longer on a machine that works: a plain call costs 2 ms, and one under heavy load some hundred. Past this
-/// the tmux server hangs, and the caller must hear so rather than hang too.
+/// No tmux call takes longer on a machine that works: a plain call costs 2 ms, and one under heavy load some
+/// hundred. Past this the tmux server hangs, and the caller must hear so rather than hang too.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Variables that the tmux client (and through the first one the server, and so every later pane) starts with. Everything else
-/// of our environment would leak from the first starter into all sessions; each session gets its own from the launcher.
+/// Variables that the tmux client (and through the first one the server, and so every later pane) starts with.
+/// Everything else of our environment would leak from the first starter into all sessions; each session gets its
+/// own from the launcher.
 const KEPT: [&str; 5] = ["PATH", "HOME", "TMUX_TMPDIR", "USER", "LOGNAME"];
 
 #[derive(Debug)]
@@ -89,7 +90,8 @@ impl Tmux {
         &self.socket
     }
 
-    /// The words that attach a person to `session`, ready for a shell line. `-u` because a person's locale may be C.
+    /// The words that attach a person to `session`, ready for a shell line. `-u` because a person's locale may be
+    /// C.
     pub fn attach_argv(&self, session: &str) -> Vec<String> {
         let mut argv: Vec<String> = Vec::new();
         if let Some((_, dir)) = self.env.iter().find(|(name, _)| name == "TMUX_TMPDIR") {
@@ -239,7 +241,8 @@ impl Client<'_> {
         Ok((self.exit()?, out, err))
     }
 
-    /// Both outputs are closed: the client is about to end. Without pidfd (before Linux 5.3) its word is taken for it.
+    /// Both outputs are closed: the client is about to end. Without pidfd (before Linux 5.3) its word is taken for
+    /// it.
     fn exit(&mut self) -> Result<bool, Error> {
         if let Ok(None) = self.child.try_wait() {
             if let Ok(pidfd) = PidFd::open(self.child.id() as i32) {

@@ -8,7 +8,8 @@ pub fn word(text: &str) -> String {
     }
 }
 
-/// Text that stands where tmux expands formats (`#{...}`, `#(...)`) and strftime sequences, as in pipe-pane's command.
+/// Text that stands where tmux expands formats (`#{...}`, `#(...)`) and strftime sequences, as in pipe-pane's
+/// command.
 pub fn literal(text: &str) -> String {
     text.replace('#', "##").replace('%', "%%")
 }

@@ -107,8 +107,8 @@ fn tap_line(tap: &[String]) -> String {
 }
 
 impl Tmux {
-    /// Makes a session of one pane that is logged from its first byte: all in one invocation, since the program could print and
-    /// even end between two.
+    /// Makes a session of one pane that is logged from its first byte: all in one invocation, since the program
+    /// could print and even end between two.
     pub fn create(&self, new: &NewPane<'_>) -> Result<Info, Error> {
         let target = format!("={}:", new.name);
         let (cols, rows) = (new.cols.to_string(), new.rows.to_string());

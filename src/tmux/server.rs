@@ -5,8 +5,8 @@ use super::command::{Error, Tmux};
 /// Rows of scrollback that a person can scroll in tmux itself; the whole output is in the log, so this stays small.
 const HISTORY: &str = "10000";
 
-/// The commands that start the server when none runs and set what our sessions rely on, ended by ";", to be followed by more in the
-/// same invocation. Setting them again on a running server changes nothing.
+/// The commands that start the server when none runs and set what our sessions rely on, ended by ";", to be
+/// followed by more in the same invocation. Setting them again on a running server changes nothing.
 pub(super) fn settings() -> Vec<String> {
     let mut words = vec!["start-server".to_string(), ";".to_string()];
     let mut set = |name: &str, value: &str| {

@@ -34,8 +34,8 @@ pub struct Typing<'a> {
     pub bracketed: bool,
     /// Pressed after the text.
     pub keys: &'a [Key],
-    /// Column and row, from 0, where the cursor must be: tmux looks at the very moment of typing, so that nothing is typed into a line
-    /// that somebody has begun since the caller looked.
+    /// Column and row, from 0, where the cursor must be: tmux looks at the very moment of typing, so that nothing
+    /// is typed into a line that somebody has begun since the caller looked.
     pub cursor: Option<(u16, u16)>,
 }
 
@@ -43,8 +43,8 @@ pub struct Typing<'a> {
 const MOVED: &str = "cursor-moved";
 
 impl Tmux {
-    /// Types it all, or nothing: false when the cursor was not where it should be. A copy mode that a person left the pane in is ended
-    /// first: keys typed there would be lost.
+    /// Types it all, or nothing: false when the cursor was not where it should be. A copy mode that a person left
+    /// the pane in is ended first: keys typed there would be lost.
     pub fn type_in(&self, typing: &Typing<'_>) -> Result<bool, Error> {
         let id = typing.pane.0.as_str();
         let leave = format!("send-keys -t {id} -X cancel");

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Major, minor and the letter's place (3.3a is (3, 3, 1)). A version that cannot be read counts as the newest: "next-3.8", "master".
+/// Major, minor and the letter's place (3.3a is (3, 3, 1)). A version that cannot be read counts as the newest:
+/// "next-3.8", "master".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     pub major: u32,

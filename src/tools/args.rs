@@ -1,4 +1,5 @@
-//! Typed extraction of a call's arguments. Every error is one sentence that says what was wrong and what is accepted.
+//! Typed extraction of a call's arguments. Every error is one sentence that says what was wrong and what is
+//! accepted.
 
 use serde_json::{Map, Value};
 
@@ -192,7 +193,8 @@ pub fn regex_of(pattern: &str, ignore_case: bool) -> Result<regex::Regex, String
     })
 }
 
-/// A line break that the pattern asks for, literally or as `\n`: no line holds one. In a class it is only one of several characters.
+/// A line break that the pattern asks for, literally or as `\n`: no line holds one. In a class it is only one of
+/// several characters.
 fn wants_line_break(pattern: &str) -> bool {
     let (mut chars, mut class) = (pattern.chars(), false);
     while let Some(c) = chars.next() {

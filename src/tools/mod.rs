@@ -38,8 +38,8 @@ pub struct Options {
     pub read_only: bool,
 }
 
-/// All tools, and the sessions behind them. The state directory is opened by the first call, not before: clients start servers to probe
-/// them.
+/// All tools, and the sessions behind them. The state directory is opened by the first call, not before: clients
+/// start servers to probe them.
 pub struct Tools {
     options: Options,
     list: Vec<Tool>,

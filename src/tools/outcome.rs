@@ -28,7 +28,8 @@ pub struct Goal<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
-    /// The command that a line typed at a shell's prompt becomes: the first after region `after`, and a prompt after a line break after `offset`.
+    /// The command that a line typed at a shell's prompt becomes: the first after region `after`, and a prompt
+    /// after a line break after `offset`.
     Command { after: RegionId, offset: u64 },
     /// A region that runs.
     Region(RegionId),
@@ -59,7 +60,8 @@ const PROMPT_FOLLOWS: Duration = Duration::from_secs(2);
 /// A typed line is echoed at once; one that is not (a password) counts as taken after so long.
 const UNANSWERED: Duration = Duration::from_secs(1);
 
-/// A command that was typed is waited for until it has begun, whatever the deadline, so that it has a number to be known by.
+/// A command that was typed is waited for until it has begun, whatever the deadline, so that it has a number to be
+/// known by.
 const BEGINS: Duration = Duration::from_secs(2);
 
 /// A shell that has not taken a line after so long, and reads keys, has kept it.
@@ -115,8 +117,8 @@ pub fn wait(
     }
 }
 
-/// How a region has ended. One that ended with the command around it (the last line that a program took, the `exit` of a nested shell)
-/// tells of that command's end.
+/// How a region has ended. One that ended with the command around it (the last line that a program took, the `exit`
+/// of a nested shell) tells of that command's end.
 fn done(state: &State, region: &Region) -> Status {
     if region.exit.is_none() {
         let before = &state.regions.all()[..region.id as usize - 1];
@@ -261,8 +263,8 @@ impl<'a> Waiter<'a> {
         Ok(Step::Quiet(quiet))
     }
 
-    /// How long nothing has come. Where nothing at all has come since the typing, not even an echo, tmux may not have passed the line
-    /// on yet: then the quiet counts for less.
+    /// How long nothing has come. Where nothing at all has come since the typing, not even an echo, tmux may not
+    /// have passed the line on yet: then the quiet counts for less.
     fn quiet(&self, state: &State) -> Duration {
         let quiet = state.last_output.elapsed();
         match self.goal.typed {
@@ -375,7 +377,8 @@ impl<'a> Waiter<'a> {
         Some(self.outcome(status))
     }
 
-    /// A line that is still in the shell's editor (fish keeps one that is unfinished or wrong) while the shell reads keys again.
+    /// A line that is still in the shell's editor (fish keeps one that is unfinished or wrong) while the shell
+    /// reads keys again.
     fn look_at_editor(
         &mut self,
         sessions: &Sessions,

@@ -135,7 +135,8 @@ fn spans(state: &State, lines: u64) -> Vec<(RegionId, Span)> {
 }
 
 fn region_of(regions: &[(RegionId, Span)], number: u64) -> Option<RegionId> {
-    // Regions begin in log order; an input region lies inside its program's command and comes after it, so the last that holds it wins.
+    // Regions begin in log order; an input region lies inside its program's command and comes after it, so the last
+    // that holds it wins.
     let after = regions.partition_point(|(_, span)| span.first <= number);
     regions[..after]
         .iter()

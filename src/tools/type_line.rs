@@ -106,8 +106,8 @@ fn moving(session: &Session) -> Failure {
 /// So long a line that somebody else changes is looked at again.
 const MOVING: Duration = Duration::from_secs(8);
 
-/// Types the line where the cursor is as the log has it. A moment after the call began, tmux's own text of the line may stand in for the
-/// cursor's place.
+/// Types the line where the cursor is as the log has it. A moment after the call began, tmux's own text of the line
+/// may stand in for the cursor's place.
 fn press(
     context: &Context<'_>,
     session: &Session,

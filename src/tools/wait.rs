@@ -153,7 +153,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-/// While another's unsubmitted text holds the prompt, and nothing of this agent's runs: waits for that to go. Says which way it went.
+/// While another's unsubmitted text holds the prompt, and nothing of this agent's runs: waits for that to go. Says
+/// which way it went.
 fn text_goes(context: &Context<'_>, session: &Arc<Session>, deadline: Instant) -> Option<String> {
     let held = || {
         let state = session.state();

@@ -1,5 +1,5 @@
-//! The three kinds of output that the terminal is measured with, from a fixed seed: logs without a sequence, coloured
-//! build output, progress bars with characters of every width. Lines end in CR LF, as in a pane's log.
+//! The three kinds of output that the terminal is measured with, from a fixed seed: logs without a sequence,
+//! coloured build output, progress bars with characters of every width. Lines end in CR LF, as in a pane's log.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! How long an agent waits: for the server's start, for a command that does nothing, for one that prints much. Beside
-//! it, in the same run, the same command typed with the tmux command line.
+//! How long an agent waits: for the server's start, for a command that does nothing, for one that prints much.
+//! Beside it, in the same run, the same command typed with the tmux command line.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -141,8 +141,8 @@ fn call(client: &mut Client, input: &str, lines: u64) -> (Duration, Value) {
     (time, result)
 }
 
-/// A shell in a tmux of its own, and commands typed into it as a script would: send-keys, then waiting for something
-/// that the typed line does when it is done. The status comes back too, since it does with `run`.
+/// A shell in a tmux of its own, and commands typed into it as a script would: send-keys, then waiting for
+/// something that the typed line does when it is done. The status comes back too, since it does with `run`.
 struct ByHand {
     dir: Dir,
 }

@@ -1,5 +1,5 @@
-//! Benchmarks, run by hand: `cargo bench --bench bench -- NAME [arguments]`. Ratios in one run are what counts; nothing here is a
-//! test.
+//! Benchmarks, run by hand: `cargo bench --bench bench -- NAME [arguments]`. Ratios in one run are what counts;
+//! nothing here is a test.
 
 mod inputs;
 mod latency;

@@ -1,4 +1,5 @@
-//! What the shell integration adds to a prompt: each shell with it beside the same shell without, line by line in turn.
+//! What the shell integration adds to a prompt: each shell with it beside the same shell without, line by line in
+//! turn.
 
 #[path = "../../src/place/files.rs"]
 mod files;

@@ -384,7 +384,8 @@ pub fn nested_without_files(shell: Shell) {
     }
 }
 
-/// A session's bash is no login shell to bash, but reads ~/.bash_logout as one, unless the user traps its exit himself.
+/// A session's bash is no login shell to bash, but reads ~/.bash_logout as one, unless the user traps its exit
+/// himself.
 pub fn logout(shell: Shell) {
     for (rc, left) in [
         ("", "logout\n"),

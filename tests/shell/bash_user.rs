@@ -1,4 +1,5 @@
-//! What a user of bash may have in his rc file, and the prompt frameworks, as stand-ins that do what those do to the shell.
+//! What a user of bash may have in his rc file, and the prompt frameworks, as stand-ins that do what those do to
+//! the shell.
 
 use super::files::Shell;
 use super::harness::{Home, Session};
@@ -76,8 +77,8 @@ pub fn readonly(shell: Shell) {
     assert!(session.seen().contains("ok\n"));
 }
 
-/// Puts its installer into PROMPT_COMMAND, which at the first prompt replaces itself by a first and a last command, and
-/// tells commands from prompt commands by comparing BASH_COMMAND with the lines of PROMPT_COMMAND.
+/// Puts its installer into PROMPT_COMMAND, which at the first prompt replaces itself by a first and a last command,
+/// and tells commands from prompt commands by comparing BASH_COMMAND with the lines of PROMPT_COMMAND.
 const PREEXEC: &str = r#"
     on=
     note() {

@@ -117,7 +117,8 @@ pub fn interrupt_prompt(shell: Shell) {
     // Readline of bash 5.2 can lose the signal while it is not reading.
     session.wait_reading();
     if shell == Shell::Fish {
-        // fish 3.6 loses one that comes while it draws, without us too: it is pressed until it is taken, as a person would.
+        // fish 3.6 loses one that comes while it draws, without us too: it is pressed until it is taken, as a
+        // person would.
         session.press("\x03");
         for _ in 0..20 {
             let taken = session.reaches("A B");
@@ -262,8 +263,8 @@ pub fn foreground(shell: Shell) {
     stopped(shell, &mut session);
     session.press("fg\r");
     session.wait("C", |session| session.count('C') == 1);
-    // Each line is echoed by the terminal, and also by cat once it has the terminal. What was typed before that may stay
-    // in the terminal, which has just changed its mode, until more comes.
+    // Each line is echoed by the terminal, and also by cat once it has the terminal. What was typed before that may
+    // stay in the terminal, which has just changed its mode, until more comes.
     for sent in 1.. {
         session.more("on\n");
         session.wait("on", |session| {

@@ -40,7 +40,8 @@ pub fn idle_notice(shell: Shell) {
     });
 }
 
-/// The user's prompt sees $status and $pipestatus; one that ends in a newline, in none, or prints nothing is shown as it is.
+/// The user's prompt sees $status and $pipestatus; one that ends in a newline, in none, or prints nothing is shown
+/// as it is.
 pub fn prompt_rebuilt(shell: Shell) {
     let mut session = Session::start(
         shell,

@@ -161,9 +161,9 @@ fn decode(value: &str) -> String {
     String::from_utf8(bytes.collect()).expect("paths of the tests are UTF-8")
 }
 
-/// The items in short, what tests compare. `h` hello, `A`, `B`, `P` for a continuation prompt, `C`; `D3(1,0,3)` an end
-/// with its status and stages; between C and D the output in quotes, as Rust writes it, with `\r\n` as `\n`. Markers of
-/// the second of `pids` have one apostrophe, of the third two. A redrawn prompt counts once.
+/// The items in short, what tests compare. `h` hello, `A`, `B`, `P` for a continuation prompt, `C`; `D3(1,0,3)` an
+/// end with its status and stages; between C and D the output in quotes, as Rust writes it, with `\r\n` as `\n`.
+/// Markers of the second of `pids` have one apostrophe, of the third two. A redrawn prompt counts once.
 pub fn short(items: &[Item], pids: &[String]) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut output = false;
@@ -208,8 +208,8 @@ impl Mark {
     }
 }
 
-/// Text as a person sees it on a terminal of 80 columns that moves within a line and erases to its end, and takes all other
-/// control sequences for nothing.
+/// Text as a person sees it on a terminal of 80 columns that moves within a line and erases to its end, and takes
+/// all other control sequences for nothing.
 pub fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = vec![Vec::new()];

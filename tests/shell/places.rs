@@ -1,4 +1,5 @@
-//! Where a shell runs: terminals that are not the session's, other users, sandboxes; and what it may not do anywhere.
+//! Where a shell runs: terminals that are not the session's, other users, sandboxes; and what it may not do
+//! anywhere.
 
 use super::files::{self, Shell};
 use super::harness::{Home, NONCE, Session};

@@ -1,5 +1,5 @@
-//! What a person sees: the screen of an integrated shell beside that of the same shell without the integration, both in
-//! tmux.
+//! What a person sees: the screen of an integrated shell beside that of the same shell without the integration,
+//! both in tmux.
 
 use super::files::{self, Shell};
 use super::harness::{Home, NONCE};
@@ -54,8 +54,8 @@ impl Tmux {
         done(self.command().arg("send-keys").args(keys).output().unwrap());
     }
 
-    /// Resizes the window, and waits until the shell has woken for it and sleeps again: a key that came in between would
-    /// be drawn at another moment.
+    /// Resizes the window, and waits until the shell has woken for it and sleeps again: a key that came in between
+    /// would be drawn at another moment.
     fn resize(&self, columns: u16) {
         let pid = done(
             self.command()

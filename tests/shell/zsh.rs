@@ -193,8 +193,8 @@ pub fn right_prompt(shell: Shell) {
     assert_eq!((session.count('A'), session.count('B')), (1, 1));
 }
 
-/// An instant prompt before the rc file is done, a prompt that is set after all other precmd functions, and one that
-/// becomes short when the line is entered.
+/// An instant prompt before the rc file is done, a prompt that is set after all other precmd functions, and one
+/// that becomes short when the line is entered.
 const P10K: &str = r#"
     print -n 'instant> '
     power_precmd() {

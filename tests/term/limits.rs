@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use crate::util::binary;
 
-/// The address space that `cook` gets here: the program itself, and a few MB of data. 3 million lines, or one line of
-/// 100 MB, do not fit.
+/// The address space that `cook` gets here: the program itself, and a few MB of data. 3 million lines, or one line
+/// of 100 MB, do not fit.
 const LIMIT_KB: u32 = 40 << 10;
 
 /// What `cook` makes of `pieces`, written one after the other: its length, and its end.

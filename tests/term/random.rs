@@ -1,5 +1,5 @@
-//! The tmux of this machine is asked about seeded random mixes of all sequences. PANEGLASS_TEST_MIXES sets how many,
-//! PANEGLASS_TEST_SEED the first, PANEGLASS_TEST_SHOW how many differences are printed.
+//! The tmux of this machine is asked about seeded random mixes of all sequences. PANEGLASS_TEST_MIXES sets how
+//! many, PANEGLASS_TEST_SEED the first, PANEGLASS_TEST_SHOW how many differences are printed.
 
 use super::{cook, sized, without_notes};
 use crate::util::mix::{Kind, Random, mix};
@@ -87,8 +87,8 @@ fn agree(kind: Kind, seed: u64, count: usize, make: impl Fn(&mut Random) -> Case
     assert_eq!(wrong, 0, "of {count} cases from seed {seed}");
 }
 
-/// Back to ground, to the normal screen, and a character where the cursor is. (An `ESC \` may be taken for a doubled
-/// ESC of a DCS.)
+/// Back to ground, to the normal screen, and a character where the cursor is. (An `ESC \` may be taken for a
+/// doubled ESC of a DCS.)
 const END: &[u8] = b"\x1b\\\x1b\\\x18\x1b[?1047l@";
 
 #[test]

@@ -17,7 +17,8 @@ enum In {
 }
 use In::{Both, New, Old};
 
-/// A probe that we answer otherwise than tmux: its name, in which version, the deviation of the design, and our lines.
+/// A probe that we answer otherwise than tmux: its name, in which version, the deviation of the design, and our
+/// lines.
 const DEVIATIONS: [(&str, In, &str, &[&str]); 18] = [
     ("c1_raw_9b", Old, MALFORMED, &["a\u{FFFD}31mb"]),
     ("bad_lone_cont", Old, MALFORMED, &["a\u{FFFD}b"]),

@@ -47,7 +47,8 @@ impl Source {
         self.code[..offset].matches('\n').count() + 1
     }
 
-    /// What is written beside the statement that `line` (from 1) is part of: on the line, or right above the statement.
+    /// What is written beside the statement that `line` (from 1) is part of: on the line, or right above the
+    /// statement.
     pub fn remark(&self, line: usize) -> String {
         let codes: Vec<&str> = self.code.lines().map(str::trim).collect();
         let mut remark = self.comments[line - 1].clone();
@@ -100,8 +101,8 @@ impl Source {
         folder + open.into_iter().filter(|&module| module).count()
     }
 
-    /// Every path in the code that starts with `root`, such as `crate` or `std`: where it is, and its next segment. A
-    /// group counts as one path for each member.
+    /// Every path in the code that starts with `root`, such as `crate` or `std`: where it is, and its next segment.
+    /// A group counts as one path for each member.
     pub fn paths(&self, root: &str) -> Vec<(usize, String)> {
         let start = Regex::new(&format!(r"\b{root}\s*::\s*")).expect("a valid pattern");
         let mut paths = Vec::new();

@@ -51,8 +51,8 @@ impl Client {
         Self::start_with(&[])
     }
 
-    /// Starts the binary without arguments, with these environment variables besides the private ones; an empty value
-    /// takes a variable away.
+    /// Starts the binary without arguments, with these environment variables besides the private ones; an empty
+    /// value takes a variable away.
     pub fn start_with(environment: &[(&str, &str)]) -> Self {
         let environment = environment
             .iter()

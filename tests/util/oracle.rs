@@ -1,5 +1,5 @@
-//! tmux as an oracle: bytes in, what tmux's own grid holds afterwards. Its panes have no process; tmux parses what is
-//! forwarded to them exactly as what a program prints.
+//! tmux as an oracle: bytes in, what tmux's own grid holds afterwards. Its panes have no process; tmux parses what
+//! is forwarded to them exactly as what a program prints.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -140,8 +140,8 @@ fn window(columns: u16, rows: u16) -> libc::winsize {
     }
 }
 
-/// Both ends of a new terminal. Close-on-exec from the first moment: tests run beside each other, and an end that leaked
-/// into another's child would keep the terminal open.
+/// Both ends of a new terminal. Close-on-exec from the first moment: tests run beside each other, and an end that
+/// leaked into another's child would keep the terminal open.
 fn open(columns: u16, rows: u16) -> io::Result<(OwnedFd, OwnedFd)> {
     let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: takes a number; the descriptor that comes back is new, and owned by nobody else.

@@ -36,8 +36,8 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Starts the program in a folder of its own. `{port}` and `{dir}` in its arguments are filled in; with `{port}`
-    /// an SSH server listens there. `{user}` in front starts it as an ordinary user.
+    /// Starts the program in a folder of its own. `{port}` and `{dir}` in its arguments are filled in; with
+    /// `{port}` an SSH server listens there. `{user}` in front starts it as an ordinary user.
     pub fn new(argv: &[&str]) -> Self {
         let dir = private_dir();
         furnish(&dir);

@@ -1,4 +1,5 @@
-//! From a shell's markers to regions: a stack of shells, innermost last, each at its prompt, between, or running a command.
+//! From a shell's markers to regions: a stack of shells, innermost last, each at its prompt, between, or running a
+//! command.
 
 use super::{End, Kind, Moment, RegionId, Regions, Status};
 use crate::term::{MarkId, Marker, MarkerKind, Terminal};
@@ -11,7 +12,8 @@ pub(super) struct Shell {
     pub(super) user: Option<String>,
     pub(super) cwd: Option<String>,
     pub(super) state: At,
-    /// It draws its line again after whatever printed below the prompt, and edits several lines at once: zsh and fish, not bash.
+    /// It draws its line again after whatever printed below the prompt, and edits several lines at once: zsh and
+    /// fish, not bash.
     pub(super) redraws: bool,
     /// Where the running command's output ended, when the shell has said so before it filled up the line.
     output_end: Option<MarkId>,
@@ -21,7 +23,8 @@ pub(super) struct Shell {
 pub(super) enum At {
     /// It has said hello and prints no prompt yet, or is between a command's end and its prompt.
     Between,
-    /// At its prompt. Each segment is a stretch of typed text: from a B to the start of the next continuation prompt.
+    /// At its prompt. Each segment is a stretch of typed text: from a B to the start of the next continuation
+    /// prompt.
     Prompt {
         segments: Vec<Segment>,
         open: Option<MarkId>,
@@ -86,7 +89,8 @@ impl Regions {
         })
     }
 
-    /// A shell starts. One with the same process id was replaced by it (exec): what it ran has ended, how is unknown.
+    /// A shell starts. One with the same process id was replaced by it (exec): what it ran has ended, how is
+    /// unknown.
     fn hello(&mut self, term: &mut Terminal, pid: u32, marker: &Marker, at: Moment) {
         if let Some(index) = self.position(pid, marker.host.as_ref()) {
             self.leave(term, index, at);
