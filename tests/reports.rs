@@ -344,3 +344,39 @@ fn a_shell_that_is_back_is_no_program_at_its_prompt() {
     client.tool("send", json!({"session": "t1", "keys": ["y"]}));
     assert_eq!(client.run("echo \"got $x\"").body(), "got y");
 }
+
+/// A session whose log had reached its limit looked like one whose command never ends.
+#[test]
+fn a_log_at_its_limit_says_so() {
+    if !have("a_log_at_its_limit_says_so", "tmux") {
+        return;
+    }
+    let mut client = Client::legacy_with(&[("PANEGLASS_LOG_LIMIT", "50000")]);
+    client.open(json!({"name": "t1"}));
+    let flood = client.run("seq 1 100000");
+    assert!(
+        flood.text.contains("is kept any more (limit)"),
+        "{}",
+        flood.text
+    );
+    assert!(flood.facts.get("exit_code").is_none(), "{}", flood.text);
+    let refused = client.run("echo unseen");
+    assert!(
+        refused.is_error && refused.text.contains("Open another session"),
+        "{}",
+        refused.text
+    );
+    // What was kept is there, also for the next server.
+    let kept = client.tool("read", json!({"session": "t1", "start": 2, "limit": 2}));
+    assert_eq!(kept.body(), "2: 1\n3: 2");
+    let mut client = client.killed_and_restarted(|| {});
+    let refused = client.run("echo unseen");
+    assert!(
+        refused.is_error && refused.text.contains("(limit)"),
+        "{}",
+        refused.text
+    );
+    client.open(json!({"name": "t2"}));
+    let other = client.tool("run", json!({"session": "t2", "input": "echo seen"}));
+    assert_eq!(other.body(), "seen");
+}

@@ -54,6 +54,8 @@ pub struct State {
     pub(super) text: TextLog,
     /// What is wrong with the session's files, for whoever reads its output.
     pub trouble: Option<String>,
+    /// Nothing that is printed is kept: the log's limit is reached, or the disk is full.
+    pub stopped: Option<String>,
     /// session.txt lacks lines.
     pub(super) broken: Option<Broken>,
     pub(super) log: Log,
@@ -87,6 +89,7 @@ impl State {
             watchers: Watchers::default(),
             text,
             trouble: None,
+            stopped: None,
             broken: None,
             saved: String::new(),
             log,
@@ -222,7 +225,12 @@ impl State {
                     self.take_output(replay);
                 }
             }
+            What::Stop(reason) => {
+                self.lose_track(replay);
+                self.stopped = Some(reason);
+            }
             What::Gap(bytes, reason) => {
+                self.stopped = None;
                 self.lose_track(replay);
                 self.add_line(&format!("{bytes} bytes are missing here: {reason}"));
             }

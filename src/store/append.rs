@@ -128,7 +128,16 @@ impl Appender {
             if kept == room {
                 self.reason = "limit".into();
             }
+            let first = self.lost == 0;
             self.lost += (bytes.len() - kept) as u64;
+            if first {
+                let what = What::Stop(self.reason.clone());
+                self.record(Time {
+                    ms: now_ms,
+                    offset: self.offset,
+                    what,
+                });
+            }
         }
     }
 
@@ -215,6 +224,7 @@ mod tests {
                 (0, What::Tap(99)),
                 (0, What::Size(80, 24)),
                 (0, What::Output),
+                (10, What::Stop("limit".into())),
                 (10, gap),
                 (10, What::End)
             ]
@@ -232,7 +242,7 @@ mod tests {
         log.end(3);
         assert_eq!(
             std::fs::read_to_string(&times).unwrap(),
-            "2 0 gap 4 disk-full\n3 0 gap 3 disk-full\n3 0 end\n"
+            "1 0 stop disk-full\n2 0 gap 4 disk-full\n2 0 stop disk-full\n3 0 gap 3 disk-full\n3 0 end\n"
         );
         let mut log =
             Appender::open(&scratch.path().join("raw"), Path::new("/dev/full"), 1000).unwrap();

@@ -24,6 +24,8 @@ pub enum What {
     Tap(u32),
     /// The pane's size from here on, columns and rows.
     Size(u16, u16),
+    /// What is printed from here on is not kept, and why. A gap with its size follows when something is kept again.
+    Stop(String),
     /// So many bytes were printed here and not kept, and why: "limit" or the system's error in one word.
     Gap(u64, String),
     /// The pane's output ended here: the pane closed, or its tap was replaced.
@@ -37,6 +39,7 @@ impl fmt::Display for Time {
             What::Output => Ok(()),
             What::Tap(pid) => write!(f, " tap {pid}"),
             What::Size(cols, rows) => write!(f, " size {cols}x{rows}"),
+            What::Stop(reason) => write!(f, " stop {reason}"),
             What::Gap(bytes, reason) => write!(f, " gap {bytes} {reason}"),
             What::End => write!(f, " end"),
         }
@@ -60,6 +63,7 @@ impl Time {
                 words.next()?.parse().ok()?,
                 words.next().unwrap_or("unknown").to_string(),
             ),
+            Some("stop") => What::Stop(words.next().unwrap_or("unknown").to_string()),
             Some("end") => What::End,
             Some(_) => return None,
         };
@@ -95,6 +99,7 @@ mod tests {
             What::Output,
             What::Tap(7),
             What::Size(120, 40),
+            What::Stop("limit".into()),
             What::Gap(9, "limit".into()),
             What::End,
         ];

@@ -235,6 +235,12 @@ impl<'a> Waiter<'a> {
         if let Some(ending) = state.ending.filter(|_| lost) {
             return Ok(Step::Over(self.outcome(super::report::closed(&ending))));
         }
+        if let Some(reason) = state.stopped.as_ref().filter(|_| lost) {
+            let how = format!(
+                "nothing that is printed is kept any more ({reason}): how it ends will not be known"
+            );
+            return Ok(Step::Over(self.outcome(Status::Closed { how, exit: None })));
+        }
         if let Some(region) = self.region().and_then(|id| state.regions.get(id)) {
             // The command is a shell of its own, which has reached its prompt.
             if region.running() && state.regions.prompt().is_some() {

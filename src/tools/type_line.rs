@@ -33,6 +33,13 @@ pub fn type_line(
     line: &str,
     force: bool,
 ) -> Result<Typed, Failure> {
+    if let Some(reason) = session.state().stopped.clone().filter(|_| !force) {
+        return Err(Failure::from(format!(
+            "nothing that is printed in {} is kept any more ({reason}), so no answer would be seen; nothing was typed. Open another session, or make room where {} is",
+            session.name,
+            session.dir.path.display()
+        )));
+    }
     let watch = session.watch();
     let begun = Instant::now();
     let mut cleared: Option<Instant> = None;
