@@ -214,7 +214,14 @@ pub fn exported_prompt(shell: Shell) {
         }
         session.press(&format!("{typed}\r"));
         session.wait_for_prompt();
-        session.more("echo o''k\rexit\r");
+        // busybox throws away what is typed before it has set up the terminal.
+        for _ in 0..20 {
+            session.more("echo o''k\r");
+            if session.within_a_second(|session| session.seen().contains("ok\n")) {
+                break;
+            }
+        }
+        session.more("exit\r");
         session.wait("the outer prompt", |session| {
             session.short().ends_with("D0(0) A B")
         });

@@ -121,8 +121,7 @@ pub fn interrupt_prompt(shell: Shell) {
         // person would.
         session.press("\x03");
         for _ in 0..20 {
-            let taken = session.reaches("A B");
-            if taken {
+            if session.within_a_second(|session| session.short() == "A B") {
                 break;
             }
             session.more("\x03");

@@ -338,10 +338,10 @@ impl Session {
         self.pty.type_bytes(keys.as_bytes());
     }
 
-    /// Reads for at most a second; true when the step in short is `expected` by then.
-    pub fn reaches(&mut self, expected: &str) -> bool {
+    /// Reads for at most a second; true when `wanted` holds by then.
+    pub fn within_a_second(&mut self, wanted: impl Fn(&Session) -> bool) -> bool {
         let deadline = Instant::now() + Duration::from_secs(1);
-        while self.short() != expected {
+        while !wanted(self) {
             if !self.pty.read(&mut self.bytes, deadline) {
                 return false;
             }
