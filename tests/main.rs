@@ -13,4 +13,5 @@ mod sessions;
 mod shell;
 mod shells;
 mod term;
+mod typing;
 mod util;

@@ -6,8 +6,10 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::control::{self, Control};
 use crate::sys::fd;
 use crate::sys::pidfd::PidFd;
 use crate::sys::poll::{Interest, poll};
@@ -31,6 +33,8 @@ pub enum Error {
     NoServer,
     /// tmux refused, in its own words.
     Refused { verb: String, message: String },
+    /// The client ended in the middle: what was asked for may have been done or not.
+    Unanswered { verb: String },
     /// Talking to the started client failed.
     Io { verb: String, error: io::Error },
 }
@@ -55,6 +59,10 @@ impl fmt::Display for Error {
             ),
             Error::NoServer => write!(f, "no tmux server runs on our socket"),
             Error::Refused { verb, message } => write!(f, "tmux {verb}: {message}"),
+            Error::Unanswered { verb } => write!(
+                f,
+                "tmux's client ended before it had answered {verb}, which may have been done or not; look before you try again"
+            ),
             Error::Io { verb, error } => write!(f, "tmux {verb}: {error}"),
         }
     }
@@ -62,12 +70,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The tmux to call and the socket it serves. Cheap to clone; holds no process.
+/// The tmux to call and the socket it serves. Cheap to clone; clones share the one client that stays.
 #[derive(Clone, Debug)]
 pub struct Tmux {
     program: PathBuf,
     socket: String,
     env: Vec<(OsString, OsString)>,
+    control: Arc<Control>,
 }
 
 impl Tmux {
@@ -83,6 +92,7 @@ impl Tmux {
             program,
             socket,
             env,
+            control: Arc::default(),
         }
     }
 
@@ -122,10 +132,8 @@ impl Tmux {
             .first()
             .map(|word| word.as_ref().to_string_lossy().into_owned())
             .unwrap_or_default();
-        let mut command = Command::new(&self.program);
-        command
-            .args(["-u", "-f", "/dev/null", "-L", &self.socket])
-            .args(words);
+        let mut command = self.client();
+        command.args(words);
         let (ok, out, err) = self.finish(command, &verb, input)?;
         let err = String::from_utf8_lossy(&err).trim().to_string();
         if ok {
@@ -135,15 +143,50 @@ impl Tmux {
         if err.contains("no server running on")
             || err.contains("error connecting to")
             || err.contains("server exited")
+            || err.contains("lost server")
         {
             return Err(Error::NoServer);
         }
         Err(Error::Refused { verb, message: err })
     }
 
+    /// The same by the client that stays. `None`: tmux was asked nothing, because the words are too many or hold what
+    /// a line cannot, or there is no such client now.
+    pub(super) fn run_fast(&self, commands: &[&[&str]]) -> Option<Result<String, Error>> {
+        let verb = commands.first()?.first()?;
+        let commands: Option<Vec<String>> = commands
+            .iter()
+            .map(|words| control::command(words))
+            .collect();
+        self.control.run(verb, &commands?, || {
+            let mut command = self.client();
+            command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null());
+            command
+        })
+    }
+
+    /// A client of our server, up to the words of tmux's own commands.
+    fn client(&self) -> Command {
+        let mut command = self.program();
+        command.args(["-u", "-f", "/dev/null", "-L", &self.socket]);
+        command
+    }
+
+    fn program(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir("/");
+        command
+    }
+
     /// `tmux -V`, which needs no server.
     pub fn version_text(&self) -> Result<String, Error> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.program();
         command.arg("-V");
         let (_, out, _) = self.finish(command, "-V", b"")?;
         Ok(String::from_utf8_lossy(&out).trim().to_string())
@@ -155,10 +198,6 @@ impl Tmux {
         verb: &str,
         input: &[u8],
     ) -> Result<(bool, Vec<u8>, Vec<u8>), Error> {
-        command
-            .env_clear()
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .current_dir("/");
         command.stdin(if input.is_empty() {
             Stdio::null()
         } else {

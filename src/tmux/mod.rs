@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod command;
+mod control;
 pub mod format;
 pub mod pane;
 pub mod server;

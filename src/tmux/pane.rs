@@ -142,7 +142,7 @@ impl Tmux {
             chain(&["set-option", "-w", "-u", "-t", &target, "window-size"]);
         }
         chain(&["display-message", "-p", "-t", &target, FORMAT]);
-        let out = self.run(&words)?;
+        let out = self.run_starting(&words)?;
         Info::parse(out.trim_end()).ok_or_else(|| Error::Refused {
             verb: "new-session".into(),
             message: format!("unexpected answer {:?}", out.trim_end()),
@@ -166,7 +166,8 @@ impl Tmux {
 
     /// One pane; `None` when it (or the whole server) is gone.
     pub fn pane(&self, pane: &PaneId) -> Result<Option<Info>, Error> {
-        match self.run(&["display-message", "-p", "-t", &pane.0, FORMAT]) {
+        let words = ["display-message", "-p", "-t", &pane.0, FORMAT];
+        match self.run_fast(&[&words]).unwrap_or_else(|| self.run(&words)) {
             // display-message with a pane that is gone prints an empty expansion with success on some versions.
             Ok(out) => Ok(Info::parse(out.trim_end()).filter(|info| info.pane == *pane)),
             Err(Error::NoServer) | Err(Error::Refused { .. }) => Ok(None),

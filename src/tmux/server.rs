@@ -1,5 +1,8 @@
 //! The tmux server itself: how it is started and what is set in it.
 
+use std::ffi::OsStr;
+use std::time::Duration;
+
 use super::command::{Error, Tmux};
 
 /// Rows of scrollback that a person can scroll in tmux itself; the whole output is in the log, so this stays small.
@@ -23,7 +26,23 @@ pub(super) fn settings() -> Vec<String> {
     words
 }
 
+/// How often a server that is just ending is met before that is an error, and how long between.
+const MEETINGS: u32 = 20;
+const BETWEEN: Duration = Duration::from_millis(5);
+
 impl Tmux {
+    /// Runs commands that start the server themselves. One that ends with its last session still takes connections for
+    /// a moment, and drops them: then nothing has been done.
+    pub(super) fn run_starting<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<String, Error> {
+        for _ in 1..MEETINGS {
+            match self.run(words) {
+                Err(Error::NoServer) => std::thread::sleep(BETWEEN),
+                other => return other,
+            }
+        }
+        self.run(words)
+    }
+
     /// The server's process id and start time (epoch seconds); `None` when no server runs.
     pub fn server(&self) -> Result<Option<(i32, i64)>, Error> {
         match self.run(&["display-message", "-p", "#{pid} #{start_time}"]) {
@@ -41,7 +60,7 @@ impl Tmux {
         // A server that has ended by itself has left its socket as well; starting another is how to learn where.
         let words = "start-server ; display-message -p #{socket_path} ; kill-server";
         let words: Vec<&str> = words.split(' ').collect();
-        let path = self.run(&words)?;
+        let path = self.run_starting(&words)?;
         // Without it the socket of each demo would stay. Gone already is what is wanted.
         let _ = std::fs::remove_file(path.trim_end_matches('\n'));
         Ok(())

@@ -1,7 +1,9 @@
 //! Keys and text for a pane: in one invocation, and only if the pane is still as the caller saw it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::command::{Error, Tmux};
-use super::format::{shell_word, word};
+use super::format::{shell_line, word};
 use super::pane::PaneId;
 
 /// One key press.
@@ -48,60 +50,119 @@ impl Tmux {
     pub fn type_in(&self, typing: &Typing<'_>) -> Result<bool, Error> {
         let id = typing.pane.0.as_str();
         let leave = format!("send-keys -t {id} -X cancel");
-        let mut words: Vec<String> = ["if-shell", "-F", "-t", id, "#{pane_in_mode}", &leave, ";"]
-            .map(String::from)
-            .to_vec();
+        let leave = ["if-shell", "-F", "-t", id, "#{pane_in_mode}", &leave];
         let buffer = format!("paneglass-{}", id.trim_start_matches('%'));
-        let mut input = typing.text.to_vec();
-        let mut commands: Vec<Vec<String>> = Vec::new();
-        if !input.is_empty() {
-            words.extend(["load-buffer", "-b", &buffer, "-", ";"].map(String::from));
-            let mut paste = ["paste-buffer", "-d", "-b", &buffer, "-t", id]
-                .map(String::from)
-                .to_vec();
-            if typing.bracketed {
-                input = without(&input, b"\x1b[201~");
-                paste.push("-p".into());
+        let text = match typing.bracketed {
+            true => without(typing.text, b"\x1b[201~"),
+            false => typing.text.to_vec(),
+        };
+        let note = Note::new(id);
+        let commands = typing.commands(&buffer, !text.is_empty(), &note);
+        let commands: Vec<Vec<&str>> = commands
+            .iter()
+            .map(|words| words.iter().map(String::as_str).collect())
+            .collect();
+
+        let mut all: Vec<&[&str]> = vec![&leave];
+        let set = std::str::from_utf8(&text).map(|text| ["set-buffer", "-b", &buffer, "--", text]);
+        if let Ok(set) = &set {
+            if !text.is_empty() {
+                all.push(set);
             }
-            commands.push(paste);
+            all.extend(commands.iter().map(Vec::as_slice));
+            match self.run_fast(&all) {
+                Some(Err(Error::Unanswered { .. })) if self.took(&note)? => return Ok(true),
+                // All or nothing: with nothing typed the other way is free.
+                Some(Err(Error::Unanswered { .. })) | None => {}
+                Some(printed) => return Ok(printed?.trim() != MOVED),
+            }
         }
-        commands.extend(typing.keys.iter().map(|key| {
-            match key {
-                Key::Named(name) => ["send-keys", "-t", id, name].map(String::from).to_vec(),
-                Key::Text(text) => ["send-keys", "-t", id, "-l", "--", text]
-                    .map(String::from)
-                    .to_vec(),
+
+        // From its input tmux takes any text, and no one sees it in a list of processes.
+        let load = ["load-buffer", "-b", &buffer, "-"];
+        let mut all: Vec<&[&str]> = vec![&leave];
+        if !text.is_empty() {
+            all.push(&load);
+        }
+        all.extend(commands.iter().map(Vec::as_slice));
+        let words: Vec<String> = all
+            .iter()
+            .flat_map(|words| {
+                let words = words.iter().map(|text| word(text));
+                words.chain([";".to_string()])
+            })
+            .collect();
+        Ok(self.run_with(&words, &text)?.trim() != MOVED)
+    }
+}
+
+/// What is written down in tmux with each typing, so that one whose answer was lost is neither lost nor done twice. In
+/// the hidden environment: no program sees it, and no client is drawn anew for it, as for an option.
+struct Note {
+    name: String,
+    value: String,
+}
+
+impl Note {
+    fn new(pane: &str) -> Note {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
+        Note {
+            name: format!("PANEGLASS_TYPED_{}", pane.trim_start_matches('%')),
+            value: format!("{}-{number}", std::process::id()),
+        }
+    }
+}
+
+impl Tmux {
+    fn took(&self, note: &Note) -> Result<bool, Error> {
+        match self.run(&["show-environment", "-gh", &note.name]) {
+            Ok(line) => Ok(line.trim_end().ends_with(&format!("={}", note.value))),
+            Err(Error::Refused { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Typing<'_> {
+    /// The commands that paste `buffer` and press the keys, as words; with a cursor given, a single one that looks
+    /// first.
+    fn commands(&self, buffer: &str, paste: bool, note: &Note) -> Vec<Vec<String>> {
+        let id = self.pane.0.as_str();
+        let words =
+            |list: &[&str]| -> Vec<String> { list.iter().map(|text| text.to_string()).collect() };
+        let mut commands = Vec::new();
+        if paste {
+            let mut command = words(&["paste-buffer", "-d", "-b", buffer, "-t", id]);
+            if self.bracketed {
+                command.push("-p".into());
             }
+            commands.push(command);
+        }
+        commands.extend(self.keys.iter().map(|key| match key {
+            Key::Named(name) => words(&["send-keys", "-t", id, name]),
+            Key::Text(text) => words(&["send-keys", "-t", id, "-l", "--", text]),
         }));
-        match typing.cursor {
-            None => {
-                for command in &commands {
-                    words.extend(command.iter().map(|text| word(text)));
-                    words.push(";".into());
-                }
-            }
-            Some((column, row)) => {
-                let at =
-                    format!("#{{&&:#{{==:#{{cursor_x}},{column}}},#{{==:#{{cursor_y}},{row}}}}}");
-                // A command string has a shell's quotes.
-                let line = |command: &Vec<String>| {
-                    command
-                        .iter()
-                        .map(|text| shell_word(text))
-                        .collect::<Vec<_>>()
-                        .join(" ")
-                };
-                let typed: Vec<String> = commands.iter().map(line).collect();
-                let mut moved = format!("display-message -p {MOVED}");
-                if !input.is_empty() {
-                    moved.push_str(&format!(" ; delete-buffer -b {buffer}"));
-                }
-                words.extend(
-                    ["if-shell", "-F", "-t", id, &at, &typed.join(" ; "), &moved].map(String::from),
-                );
-            }
+        commands.push(words(&["set-environment", "-gh", &note.name, &note.value]));
+        let Some((column, row)) = self.cursor else {
+            return commands;
+        };
+        let at = format!("#{{&&:#{{==:#{{cursor_x}},{column}}},#{{==:#{{cursor_y}},{row}}}}}");
+        // A command string has a shell's quotes.
+        let typed: Vec<String> = commands.iter().map(|words| shell_line(words)).collect();
+        let mut moved = format!("display-message -p {MOVED}");
+        if paste {
+            moved.push_str(&format!(" ; delete-buffer -b {buffer}"));
         }
-        Ok(self.run_with(&words, &input)?.trim() != MOVED)
+        vec![words(&[
+            "if-shell",
+            "-F",
+            "-t",
+            id,
+            &at,
+            &typed.join(" ; "),
+            &moved,
+        ])]
     }
 }
 
