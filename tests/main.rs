@@ -15,3 +15,4 @@ mod shells;
 mod term;
 mod typing;
 mod util;
+mod windows;

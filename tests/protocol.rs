@@ -104,6 +104,8 @@ fn the_tools_are_the_same_for_everyone() {
         "read",
         "search",
         "regions",
+        "session_split",
+        "session_resize",
         "session_list",
         "session_close",
     ];

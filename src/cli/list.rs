@@ -73,7 +73,7 @@ fn as_array(peeks: &[Peek]) -> serde_json::Value {
             "state": state(peek),
             "command": peek.meta.command,
             "agent": peek.meta.agent,
-            "attached": peek.pane.as_ref().map_or(0, |info| info.attached),
+            "attached": peek.people,
             "created_ms": peek.meta.created,
         })
     };
@@ -86,7 +86,6 @@ fn table(peeks: &[Peek]) -> String {
     }
     let head = ["NAME", "STATE", "PEOPLE", "OPENED BY", "COMMAND"].map(String::from);
     let rows = peeks.iter().map(|peek| {
-        let people = peek.pane.as_ref().map_or(0, |info| info.attached);
         let agent = super::clean(&peek.meta.agent);
         let command: String = super::clean(&peek.meta.command)
             .replace('\n', " ")
@@ -96,7 +95,7 @@ fn table(peeks: &[Peek]) -> String {
         [
             peek.meta.name.clone(),
             state(peek),
-            people.to_string(),
+            peek.people.to_string(),
             agent,
             command,
         ]

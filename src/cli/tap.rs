@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::store::append::Appender;
 use crate::store::layout::SessionDir;
@@ -43,6 +43,11 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
 fn tap(dir: &SessionDir, tty: &Path, limit: u64) -> Result<(), crate::store::Error> {
     let mut log = Appender::open(&dir.raw(), &dir.times(), limit)?;
     log.begin(now_ms(), std::process::id());
+    if let Some(seed) = seed(dir) {
+        let now = now_ms();
+        log.date(now, winsize::of(tty).ok());
+        log.append(now, &seed);
+    }
     let mut input = std::io::stdin().lock();
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -61,6 +66,23 @@ fn tap(dir: &SessionDir, tty: &Path, limit: u64) -> Result<(), crate::store::Err
     }
     log.end(now_ms());
     Ok(())
+}
+
+/// How long what an adopted pane showed is waited for: its server fetches it in the call that starts us. Meanwhile
+/// tmux holds what the pane prints.
+const SEED: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(2);
+
+/// What the pane showed before it was logged, for an adopted one.
+fn seed(dir: &SessionDir) -> Option<Vec<u8>> {
+    let deadline = Instant::now() + SEED;
+    let mut bytes = std::fs::read(dir.seed()).ok()?;
+    while bytes.is_empty() && Instant::now() < deadline {
+        std::thread::sleep(LOOK);
+        bytes = std::fs::read(dir.seed()).ok()?;
+    }
+    let _ = std::fs::remove_file(dir.seed());
+    Some(bytes)
 }
 
 fn now_ms() -> u64 {

@@ -23,6 +23,8 @@ pub struct Agent {
     pub unfinished: bool,
     /// The log's length in lines when it last looked without a region (send, read of what is new).
     pub seen: u64,
+    /// When it last typed here, milliseconds since the epoch; 0: never.
+    pub typed_ms: u64,
 }
 
 impl Session {

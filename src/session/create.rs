@@ -18,10 +18,7 @@ use crate::store::text::TextLog;
 use crate::store::{atomic, dir, layout::SessionDir};
 use crate::sys::{passwd, random};
 use crate::term::{Options, Terminal, width};
-use crate::tmux::{NewPane, PaneId};
-
-/// Session names are short: they stand in file names, tmux targets and replies.
-pub const NAME_MOST: usize = 64;
+use crate::tmux::{NewPane, PaneId, Stand};
 
 /// Environment given by a caller, in bytes.
 pub const ENV_MOST: usize = 64 * 1024;
@@ -43,6 +40,18 @@ pub struct Request {
     pub prompt_pattern: Option<String>,
     pub delete_logs_on_close: bool,
     pub agent: String,
+    /// In another session's window; in one of its own when absent.
+    pub beside: Option<Beside>,
+}
+
+/// Where in another session's window.
+#[derive(Debug)]
+pub struct Beside {
+    pub session: Arc<Session>,
+    /// Below it, not to its right.
+    pub below: bool,
+    /// Rows or columns, or a share as "50%".
+    pub size: Option<String>,
 }
 
 /// The program of a session: what to start, and whether its shell prints markers.
@@ -51,16 +60,6 @@ struct Program {
     env: Vec<(String, String)>,
     integrated: Option<String>,
     shown: String,
-}
-
-/// True for letters, digits, `_` and `-`: nothing that tmux or a shell could take for syntax.
-pub fn valid_name(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= NAME_MOST
-        && !name.starts_with('-')
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 impl Sessions {
@@ -115,12 +114,23 @@ impl Sessions {
         spawn.write(&dir.spawn())?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let binary = text(&self.settings.binary);
+        let stand = match &request.beside {
+            None => Stand::Alone {
+                name,
+                cols: request.cols,
+                rows: request.rows,
+            },
+            Some(beside) => Stand::Beside {
+                pane: &beside.session.pane,
+                below: beside.below,
+                size: beside.size.as_deref(),
+            },
+        };
         let info = self.tmux.create(&NewPane {
-            name,
+            stand,
             tag: &nonce,
-            cols: request.cols,
-            rows: request.rows,
             fixed_size: request.fixed_size,
+            news: &self.news(),
             argv: &[binary, "launch".into(), text(&dir.path)],
             tap: &self.settings.tap_words(dir),
         })?;
@@ -145,16 +155,22 @@ impl Sessions {
             pane: info.pane.0.clone(),
             pid: info.pid,
             tty: info.tty,
+            window: request
+                .beside
+                .as_ref()
+                .map(|beside| beside.session.window().to_string()),
+            adopted: false,
             end: None,
         };
-        let made = self.adopt(meta, dir);
+        let made = self.begin(meta, dir);
         if made.is_err() {
             let _ = self.tmux.kill(&info.pane);
         }
         made
     }
 
-    fn adopt(&self, meta: Meta, dir: &SessionDir) -> Result<Arc<Session>, Error> {
+    /// Writes a new session down and follows it.
+    pub(super) fn begin(&self, meta: Meta, dir: &SessionDir) -> Result<Arc<Session>, Error> {
         meta.write(&dir.meta())?;
         let mut state = fresh_state(&meta, dir)?;
         state.record_to(Records::open(&dir.regions())?);
@@ -162,31 +178,6 @@ impl Sessions {
         self.list().insert(session.name.clone(), session.clone());
         self.follow(&session);
         Ok(session)
-    }
-
-    fn name(&self, request: &Request) -> Result<String, Error> {
-        let Some(name) = &request.name else {
-            let free = |name: &String| {
-                !self.list().contains_key(name) && !self.layout.session(name).path.exists()
-            };
-            // There are at most as many names as sessions and folders, so one is free.
-            return Ok((1u32..)
-                .map(|n| format!("t{n}"))
-                .find(free)
-                .unwrap_or_default());
-        };
-        if !valid_name(name) {
-            return Err(Error::Refused(format!(
-                "{name:?} cannot be a session's name: use 1 to {NAME_MOST} letters, digits, _ and -, not beginning with -"
-            )));
-        }
-        let session = self.list().get(name).cloned();
-        if session.is_some_and(|session| session.state().ending.is_none()) {
-            return Err(Error::Refused(format!(
-                "session {name:?} is open already: use it, or choose another name"
-            )));
-        }
-        Ok(name.clone())
     }
 
     /// Moves the logs of an ended session of this name to NAME.1, NAME.2, ...
@@ -307,11 +298,7 @@ pub(super) fn fresh_state(meta: &Meta, dir: &SessionDir) -> Result<State, Error>
         rules: width::Rules::for_version(&meta.tmux_version),
         nonce: Some(meta.nonce.clone()),
         // A window that a person may enlarge, or widen, pulls history back: so many rows are kept revisable.
-        hold_back: if meta.fixed_size {
-            0
-        } else {
-            meta.rows.saturating_mul(HELD_SCREENS)
-        },
+        hold_back: meta.rows.saturating_mul(HELD_SCREENS),
     });
     Ok(State::new(
         term,
@@ -405,26 +392,6 @@ pub fn first_prompt_deadline() -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names() {
-        for good in ["t1", "build-2", "a_B"] {
-            assert!(valid_name(good), "{good}");
-        }
-        for bad in [
-            "",
-            "a.b",
-            "a:b",
-            "a b",
-            "-x",
-            "é",
-            "a/b",
-            "x\n",
-            &"x".repeat(65),
-        ] {
-            assert!(!valid_name(bad), "{bad:?}");
-        }
-    }
 
     #[test]
     fn only_bare_shells_are_integrated() {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -44,11 +45,17 @@ pub struct Follower {
 
 impl Follower {
     /// `ended` is told of every end.
-    pub fn start(ended: Sender<Ended>) -> io::Result<Follower> {
+    /// The same for a write to `panes`, of which `made` is told.
+    pub fn start(ended: Sender<Ended>, panes: &Path, made: Sender<()>) -> io::Result<Follower> {
         let (orders, receiver) = unbounded();
         let bell = Arc::new(Bell::new()?);
+        let inotify = Inotify::new().ok();
         let mut follow = Follow {
-            inotify: Inotify::new().ok(),
+            panes: inotify
+                .as_ref()
+                .and_then(|inotify| inotify.watch(panes).ok())
+                .map(|watch| (watch, made)),
+            inotify,
             sessions: HashMap::new(),
             unwatched: Vec::new(),
             busy: Vec::new(),
@@ -102,6 +109,8 @@ struct Follow {
     pids: Vec<(PidFd, Ended)>,
     /// The taps that are watched, by session.
     taps: Vec<(Arc<Session>, u32)>,
+    /// The file that tmux writes to when a pane was made, and who is told.
+    panes: Option<(Watch, Sender<()>)>,
     ended: Sender<Ended>,
 }
 
@@ -152,6 +161,11 @@ impl Follow {
                     due.extend(self.sessions.values().map(|(_, session)| session.clone()))
                 }
                 Ok((watches, false)) => {
+                    if let Some((watch, made)) = &self.panes {
+                        if watches.contains(watch) {
+                            let _ = made.send(());
+                        }
+                    }
                     due.extend(
                         watches
                             .iter()

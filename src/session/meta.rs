@@ -38,6 +38,12 @@ pub struct Meta {
     pub pane: String,
     pub pid: i32,
     pub tty: String,
+    /// The session in whose window it stands, by the name that tmux knows; none when in its own.
+    #[serde(default)]
+    pub window: Option<String>,
+    /// A person made the pane with tmux's keys: logged from then on.
+    #[serde(default)]
+    pub adopted: bool,
     pub end: Option<Ending>,
 }
 

@@ -3,6 +3,7 @@
 //! Must not know tools, replies or MCP.
 #![forbid(unsafe_code)]
 
+pub mod adopt;
 pub mod agent;
 pub mod create;
 pub mod ends;
@@ -15,7 +16,9 @@ pub mod line;
 pub mod log;
 pub mod mend;
 pub mod meta;
+pub mod names;
 pub mod peek;
+pub mod people;
 pub mod prompts;
 pub mod recovery;
 pub mod regions;
@@ -26,6 +29,7 @@ pub mod state;
 pub mod typing;
 pub mod watch;
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub use error::Error;
@@ -40,7 +44,7 @@ pub use crate::store::Error as StoreError;
 /// What a place in the log is, for those above.
 pub use crate::term::{MarkId, Position, keys};
 
-use crate::proc::Pid;
+use crate::proc::{Pid, Proc};
 use crate::store::layout::SessionDir;
 use crate::tmux::PaneId;
 
@@ -58,6 +62,19 @@ pub struct Session {
 }
 
 impl Session {
+    /// The name by which tmux knows the window that it stands in, and the session of tmux's.
+    pub fn window(&self) -> &str {
+        self.meta.window.as_deref().unwrap_or(&self.name)
+    }
+
+    /// The folder that a new terminal beside it begins in: where its shell is, as far as that is known.
+    pub fn folder(&self, proc: &Proc) -> PathBuf {
+        let told = self.state().regions.folder().map(PathBuf::from);
+        told.filter(|folder| folder.is_dir())
+            .or_else(|| proc.cwd(self.program()))
+            .unwrap_or_else(|| self.meta.cwd.clone())
+    }
+
     /// The session's own program: the pane's process is its launcher.
     pub fn program(&self) -> Pid {
         if let Some(pid) = self.program.get() {

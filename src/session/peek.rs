@@ -1,6 +1,6 @@
 //! Looking at sessions from outside the server that holds them: read-only, without its lock.
 
-use super::create::valid_name;
+use super::names::known_name;
 use super::{Error, Meta};
 use crate::store::layout::Layout;
 use crate::store::{self, present};
@@ -11,6 +11,8 @@ pub struct Peek {
     pub meta: Meta,
     /// Its pane, while it is there.
     pub pane: Option<Info>,
+    /// How many people are attached to it.
+    pub people: usize,
 }
 
 /// Every session in a state directory, by name. A state directory that does not exist has none.
@@ -24,16 +26,24 @@ pub fn peek(layout: &Layout, tmux: &Tmux) -> Result<Vec<Peek>, Error> {
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
-    names.retain(|name| valid_name(name));
+    names.retain(|name| known_name(name));
     names.sort();
     let panes = tmux.panes()?;
+    let people = tmux.people()?;
     let mut peeks = Vec::new();
     for name in names {
         let Some(meta) = Meta::read(&layout.session(&name).meta())? else {
             continue;
         };
         let pane = panes.iter().find(|info| info.tag == meta.nonce).cloned();
-        peeks.push(Peek { meta, pane });
+        let here = |info: &Info| {
+            people
+                .iter()
+                .filter(|person| person.session == info.session)
+                .count()
+        };
+        let people = pane.as_ref().map_or(0, here);
+        peeks.push(Peek { meta, pane, people });
     }
     Ok(peeks)
 }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::create::{fresh_state, session, valid_name};
+use super::create::{fresh_state, session};
 use super::meta::{Ending, FORMAT, How};
+use super::names::known_name;
 use super::regions::{Kind, Moment, Record, RegionId};
 use super::state::State;
 use super::{Error, Meta, Sessions, ends, now_ms};
@@ -43,6 +44,10 @@ pub(super) fn pick_up(sessions: &Sessions) -> Result<(), Error> {
             sessions.unreadable().push((name, error.to_string()));
         }
     }
+    if !panes.is_empty() {
+        sessions.tmux.tell_of_panes(&sessions.news())?;
+        sessions.take_over_panes(&panes);
+    }
     Ok(())
 }
 
@@ -53,7 +58,7 @@ fn names(sessions: &Sessions) -> Result<Vec<String>, Error> {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     // NAME.N are archived logs, not sessions.
-    names.retain(|name| valid_name(name));
+    names.retain(|name| known_name(name));
     names.sort();
     Ok(names)
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::follow::Follower;
 use super::meta::How;
-use super::{Error, Meta, Session, ends, recovery};
+use super::{Error, Meta, Session, adopt, ends, recovery};
 use crate::proc::Proc;
 use crate::store::layout::{Layout, SessionDir};
 use crate::store::lock::{Lock, Taken};
@@ -63,12 +63,13 @@ pub struct Sessions {
     pub(super) making: Mutex<()>,
     pub(super) follower: Option<Follower>,
     ends: Option<JoinHandle<()>>,
+    panes: OnceLock<JoinHandle<()>>,
     _lock: Lock,
 }
 
 impl Sessions {
     /// Opens the state directory: takes its lock, starts following, picks up the sessions of an earlier server.
-    pub fn open(settings: Settings) -> Result<Sessions, Error> {
+    pub fn open(settings: Settings) -> Result<Arc<Sessions>, Error> {
         let layout = Layout::new(settings.home.clone());
         dir::private(&layout.root)?;
         dir::private(&layout.sessions())?;
@@ -94,7 +95,12 @@ impl Sessions {
         let (sender, receiver) = crossbeam_channel::unbounded();
         let io = |error| Error::Io("cannot start a thread".into(), error);
         let proc = Proc::new("/proc");
-        let follower = Follower::start(sender).map_err(io)?;
+        // Emptied of what earlier servers were told.
+        std::fs::write(layout.panes(), b"").map_err(|error| {
+            Error::Io(format!("cannot write {}", layout.panes().display()), error)
+        })?;
+        let (made, panes_made) = crossbeam_channel::unbounded();
+        let follower = Follower::start(sender, &layout.panes(), made).map_err(io)?;
         let again = (tmux.clone(), settings.clone());
         let repair = move |session: &Session| {
             let (tmux, settings) = &again;
@@ -118,9 +124,17 @@ impl Sessions {
             making: Mutex::default(),
             follower: Some(follower),
             ends: Some(ends),
+            panes: OnceLock::new(),
             _lock: lock,
         };
         recovery::pick_up(&sessions)?;
+        let sessions = Arc::new(sessions);
+        let weak = Arc::downgrade(&sessions);
+        let panes = std::thread::Builder::new()
+            .name("panes".into())
+            .spawn(move || adopt::watch(&weak, &panes_made))
+            .map_err(io)?;
+        let _ = sessions.panes.set(panes);
         Ok(sessions)
     }
 
@@ -262,5 +276,11 @@ impl Drop for Sessions {
             std::thread::sleep(Duration::from_millis(2));
         }
         let _ = ends.join();
+        // The thread itself may hold the last of us, and then ends by itself.
+        if let Some(panes) = self.panes.take() {
+            if panes.thread().id() != std::thread::current().id() {
+                let _ = panes.join();
+            }
+        }
     }
 }

@@ -1,6 +1,10 @@
 //! What a person sees of a session now, and how many watch.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use super::{Error, Session, Sessions};
+use crate::sys::winsize;
 pub use crate::tmux::Info;
 use crate::tmux::format::{shell_line, shell_word};
 
@@ -26,13 +30,61 @@ impl Sessions {
             .filter(|info| info.tag == session.meta.nonce))
     }
 
+    /// Gives the session a size, when there is one, and keeps it or lets an attached window decide. Returns the size
+    /// that it came to, which the log has when this returns.
+    pub fn resize(
+        &self,
+        session: &Session,
+        size: Option<(u16, u16)>,
+        fixed: bool,
+    ) -> Result<(u16, u16), Error> {
+        let panes = self.tmux.panes()?;
+        let own = |info: &&Info| info.pane == session.pane && info.tag == session.meta.nonce;
+        let Some(info) = panes.iter().find(own) else {
+            return Err(Error::Refused(format!(
+                "session {:?} has no pane any more",
+                session.name
+            )));
+        };
+        let alone = panes
+            .iter()
+            .filter(|other| other.window == info.window)
+            .count()
+            == 1;
+        self.tmux.resize(info, alone, size, fixed)?;
+        let now = self.pane(session)?;
+        if let Some(info) = &now {
+            told_the_program(info);
+        }
+        Ok(now.map_or((info.cols, info.rows), |info| (info.cols, info.rows)))
+    }
+
     /// The words that attach a person to the session, as one line to paste.
     pub fn attach(&self, session: &Session) -> String {
-        let line = shell_line(&self.tmux.attach_argv(&session.name));
+        let mut argv = self.tmux.attach_argv(session.window());
+        if session.meta.window.is_some() {
+            argv.extend([";", "select-pane", "-t", &session.pane.0].map(String::from));
+        }
+        let line = shell_line(&argv);
         match self.settings.attach_prefix.as_slice() {
             [] => line,
             // What comes before runs the line in another shell (ssh -t HOST), so it is one word here.
             prefix => format!("{} {}", shell_line(prefix), shell_word(&line)),
         }
+    }
+}
+
+/// tmux tells the program of its new size a quarter of a second later, so that a window that is being drawn larger
+/// does not tell it of each step.
+const TOLD: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Waits until the terminal has the size that tmux gave the pane: nothing tells of it but the terminal itself.
+fn told_the_program(info: &Info) {
+    let deadline = Instant::now() + TOLD;
+    let same =
+        || winsize::of(Path::new(&info.tty)).is_ok_and(|size| size == (info.cols, info.rows));
+    while !same() && Instant::now() < deadline {
+        std::thread::sleep(LOOK);
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::keys::Key;
 use super::watch::{Cancel, Woken};
-use super::{Error, Session, Sessions};
+use super::{Error, Session, Sessions, now_ms};
 use crate::sys::termios;
 use crate::tmux::typing::{self, Typing};
 
@@ -33,6 +33,9 @@ impl Session {
                 let mut state = self.state();
                 if state.typist.is_none() {
                     state.typist = Some((agent.to_string(), tool));
+                    if let Some(agent) = state.agents.get_mut(agent) {
+                        agent.typed_ms = now_ms();
+                    }
                     return Ok(Typist {
                         session: self.clone(),
                     });

@@ -28,6 +28,11 @@ impl Layout {
         self.root.join("shell")
     }
 
+    /// Touched by tmux whenever a pane is made there.
+    pub fn panes(&self) -> PathBuf {
+        self.root.join("panes")
+    }
+
     pub fn lock(&self) -> PathBuf {
         self.root.join("lock")
     }
@@ -68,6 +73,11 @@ impl SessionDir {
     /// What each agent was told and left.
     pub fn agents(&self) -> PathBuf {
         self.path.join("state.json")
+    }
+
+    /// What an adopted pane showed, to be logged before anything else; empty until that is known.
+    pub fn seed(&self) -> PathBuf {
+        self.path.join("seed")
     }
 
     /// The process id of the pane's program, written by the launcher, which is its parent.

@@ -7,10 +7,13 @@ pub mod command;
 mod control;
 pub mod format;
 pub mod pane;
+pub mod people;
 pub mod server;
 pub mod typing;
 pub mod version;
 
 pub use command::{Error, Tmux};
-pub use pane::{Info, NewPane, PaneId};
+pub use pane::{Info, NewPane, PaneId, Stand};
+pub use people::Person;
+pub use server::News;
 pub use version::Version;

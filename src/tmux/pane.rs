@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::command::{Error, Tmux};
 use super::format::{literal, shell_line, word};
-use super::server;
+use super::server::{self, News};
 
 /// tmux's own id of a pane ("%7"), unique for the life of its server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,18 +19,32 @@ impl fmt::Display for PaneId {
 /// The pane option that says which of our sessions a pane is.
 const TAG: &str = "@paneglass";
 
-/// A pane to be made as the only one of a new tmux session.
+/// Where a new pane stands.
+#[derive(Clone, Debug)]
+pub enum Stand<'a> {
+    /// As the only one of a new tmux session of this name: letters, digits, `_` and `-` only.
+    Alone { name: &'a str, cols: u16, rows: u16 },
+    /// Next to another, in its window.
+    Beside {
+        pane: &'a PaneId,
+        /// Below it, not to its right.
+        below: bool,
+        /// Rows or columns, or a share as "50%"; half when absent.
+        size: Option<&'a str>,
+    },
+}
+
+/// A pane to be made.
 pub struct NewPane<'a> {
-    /// tmux session name: letters, digits, `_` and `-` only.
-    pub name: &'a str,
+    pub stand: Stand<'a>,
     /// What the TAG option is set to: tells this pane from an earlier one of the same name.
     pub tag: &'a str,
-    pub cols: u16,
-    pub rows: u16,
     /// Keep the size when a person attaches with another one.
     pub fixed_size: bool,
     /// The program and its arguments; at least two words, so that tmux runs it without a shell.
     pub argv: &'a [String],
+    /// Where panes that people make next to it are told.
+    pub news: &'a News,
     /// The command that reads the pane's output, as words; it gets the path of the pane's terminal as one more.
     pub tap: &'a [String],
 }
@@ -40,6 +54,12 @@ pub struct NewPane<'a> {
 pub struct Info {
     pub pane: PaneId,
     pub window: String,
+    /// tmux's id of the session ("$2").
+    pub session: String,
+    /// Its place in the window, from 0.
+    pub index: u32,
+    /// Keys of a person at this window go to it.
+    pub active: bool,
     pub pid: i32,
     pub tty: String,
     pub cols: u16,
@@ -52,21 +72,27 @@ pub struct Info {
     pub in_mode: bool,
     /// Output goes to our tap.
     pub piped: bool,
+    /// The program has the alternate screen.
+    pub alternate: bool,
+    /// Column and row, from 0.
+    pub cursor: (u16, u16),
     pub tag: String,
-    /// People at this pane's session: clients that are not control clients.
-    pub attached: u32,
 }
 
 /// Fields of `Info` in order, printable delimiter between. tag last: it alone may hold anything.
-const FORMAT: &str = "#{pane_id} #{window_id} #{pane_pid} #{pane_tty} #{pane_width} #{pane_height} #{pane_dead} \
-                      s#{pane_dead_status} s#{pane_dead_signal} #{pane_in_mode} #{pane_pipe} #{session_attached} #{@paneglass}";
+const FORMAT: &str = "#{pane_id} #{window_id} #{session_id} #{pane_index} #{pane_active} #{pane_pid} #{pane_tty} \
+                      #{pane_width} #{pane_height} #{pane_dead} s#{pane_dead_status} s#{pane_dead_signal} #{pane_in_mode} \
+                      #{pane_pipe} #{alternate_on} #{cursor_x} #{cursor_y} #{@paneglass}";
 
 impl Info {
     fn parse(line: &str) -> Option<Info> {
-        let mut fields = line.splitn(13, ' ');
+        let mut fields = line.splitn(18, ' ');
         let mut next = || fields.next();
         let pane = PaneId(next()?.to_string());
         let window = next()?.to_string();
+        let session = next()?.to_string();
+        let index = next()?.parse().unwrap_or(0);
+        let active = next()? == "1";
         let pid = next()?.parse().ok()?;
         let tty = next()?.to_string();
         let cols = next()?.parse().ok()?;
@@ -76,11 +102,15 @@ impl Info {
         let dead_signal = next()?.strip_prefix('s').and_then(signal_number);
         let in_mode = next()?.parse::<u32>().is_ok_and(|depth| depth > 0);
         let piped = next()? == "1";
-        let attached = next()?.parse().unwrap_or(0);
+        let alternate = next()? == "1";
+        let cursor = (next()?.parse().ok()?, next()?.parse().ok()?);
         let tag = next().unwrap_or_default().to_string();
         Some(Info {
             pane,
             window,
+            session,
+            index,
+            active,
             pid,
             tty,
             cols,
@@ -90,8 +120,9 @@ impl Info {
             dead_signal,
             in_mode,
             piped,
+            alternate,
+            cursor,
             tag,
-            attached,
         })
     }
 }
@@ -107,46 +138,132 @@ fn tap_line(tap: &[String]) -> String {
 }
 
 impl Tmux {
-    /// Makes a session of one pane that is logged from its first byte: all in one invocation, since the program
-    /// could print and even end between two.
+    /// Makes a pane that is logged from its first byte: all in one invocation, since the program could print and even
+    /// end between two.
     pub fn create(&self, new: &NewPane<'_>) -> Result<Info, Error> {
-        let target = format!("={}:", new.name);
-        let (cols, rows) = (new.cols.to_string(), new.rows.to_string());
+        let argv: Vec<&str> = new.argv.iter().map(String::as_str).collect();
         let tap = tap_line(new.tap);
         let mut words: Vec<String> = server::settings();
-        let mut push = |list: &[&str]| words.extend(list.iter().map(|text| word(text)));
-        push(&[
-            "new-session",
-            "-d",
-            "-s",
-            new.name,
-            "-x",
-            &cols,
-            "-y",
-            &rows,
-            "-c",
-            "/",
-            "--",
-        ]);
-        push(&new.argv.iter().map(String::as_str).collect::<Vec<_>>());
-        words.push(";".into());
+        words.extend(new.news.words());
         let mut chain = |list: &[&str]| {
             words.extend(list.iter().map(|text| word(text)));
             words.push(";".into());
         };
-        chain(&["pipe-pane", "-O", "-t", &target, &tap]);
-        chain(&["set-option", "-p", "-t", &target, TAG, new.tag]);
-        // 3.2a ignores -x and -y of a detached new-session. Resizing pins the window's size until it is unset again.
-        chain(&["resize-window", "-t", &target, "-x", &cols, "-y", &rows]);
-        if !new.fixed_size {
-            chain(&["set-option", "-w", "-u", "-t", &target, "window-size"]);
+        match &new.stand {
+            Stand::Alone { name, cols, rows } => {
+                let target = format!("={name}:");
+                let (cols, rows) = (cols.to_string(), rows.to_string());
+                let head = ["new-session", "-d", "-s", name, "-x", &cols, "-y", &rows];
+                chain(&[&head[..], &["-c", "/", "--"], &argv].concat());
+                chain(&["pipe-pane", "-O", "-t", &target, &tap]);
+                chain(&["set-option", "-p", "-t", &target, TAG, new.tag]);
+                // 3.2a ignores -x and -y of a detached new-session. Resizing pins the window's size until it is unset
+                // again.
+                chain(&["resize-window", "-t", &target, "-x", &cols, "-y", &rows]);
+                if !new.fixed_size {
+                    chain(&["set-option", "-w", "-u", "-t", &target, "window-size"]);
+                }
+                chain(&["display-message", "-p", "-t", &target, FORMAT]);
+            }
+            Stand::Beside { pane, below, size } => {
+                let mut head = vec!["split-window", "-t", &pane.0];
+                head.push(if *below { "-v" } else { "-h" });
+                head.extend(size.iter().flat_map(|size| ["-l", size]));
+                head.extend(["-c", "/", "--"]);
+                chain(&[&head[..], &argv].concat());
+                // Until the chain is over the new pane is the active one, and the only way to name it.
+                chain(&["pipe-pane", "-O", &tap]);
+                chain(&["set-option", "-p", TAG, new.tag]);
+                chain(&["display-message", "-p", FORMAT]);
+                // A person's keys go on to where they went before.
+                chain(&["last-pane", "-t", &pane.0]);
+            }
         }
-        chain(&["display-message", "-p", "-t", &target, FORMAT]);
-        let out = self.run_starting(&words)?;
+        let verb = match new.stand {
+            Stand::Alone { .. } => "new-session",
+            Stand::Beside { .. } => "split-window",
+        };
+        let out = self.run_starting(&words).map_err(|error| match error {
+            // What begins the invocation says nothing to a reader.
+            Error::Refused { message, .. } => Error::Refused {
+                verb: verb.into(),
+                message,
+            },
+            other => other,
+        })?;
         Info::parse(out.trim_end()).ok_or_else(|| Error::Refused {
-            verb: "new-session".into(),
+            verb: verb.into(),
             message: format!("unexpected answer {:?}", out.trim_end()),
         })
+    }
+
+    /// Begins to log a pane that somebody made, and returns what it shows, as bytes that draw it anew: in one
+    /// invocation, so that nothing is in neither or in both.
+    pub fn take_over(
+        &self,
+        pane: &PaneId,
+        tag: &str,
+        tap: &[String],
+    ) -> Result<(Info, Vec<u8>), Error> {
+        let id = pane.0.as_str();
+        let tap = word(&tap_line(tap));
+        let words = [
+            &["pipe-pane", "-O", "-t", id, &tap, ";"][..],
+            &["set-option", "-p", "-t", id, TAG, tag, ";"],
+            // A person who ends the shell in a pane of theirs wants the pane gone.
+            &["set-option", "-p", "-t", id, "remain-on-exit", "off", ";"],
+            &["display-message", "-p", "-t", id, FORMAT, ";"],
+            &["capture-pane", "-p", "-e", "-J", "-t", id],
+        ]
+        .concat();
+        let out = self.run(&words)?;
+        let (first, shown) = out.split_once('\n').unwrap_or((&out, ""));
+        let info = Info::parse(first).ok_or_else(|| Error::Refused {
+            verb: "pipe-pane".into(),
+            message: format!("unexpected answer {first:?}"),
+        })?;
+        let mut bytes = Vec::new();
+        if info.alternate {
+            bytes.extend_from_slice(b"\x1b[?1049h");
+        }
+        bytes.extend_from_slice(b"\x1b[H");
+        bytes.extend_from_slice(
+            shown
+                .trim_end_matches('\n')
+                .replace('\n', "\x1b[0m\r\n")
+                .as_bytes(),
+        );
+        let (column, row) = (info.cursor.0 + 1, info.cursor.1 + 1);
+        bytes.extend_from_slice(format!("\x1b[0m\x1b[{row};{column}H").as_bytes());
+        Ok((info, bytes))
+    }
+
+    /// Makes a pane so large, or its window when it is the only one. `fixed`: the size stays when people attach with
+    /// another.
+    pub fn resize(
+        &self,
+        info: &Info,
+        alone: bool,
+        size: Option<(u16, u16)>,
+        fixed: bool,
+    ) -> Result<(), Error> {
+        let (pane, window) = (info.pane.0.as_str(), info.window.as_str());
+        let mut words: Vec<&str> = Vec::new();
+        let text = size.map(|(cols, rows)| (cols.to_string(), rows.to_string()));
+        if let Some((cols, rows)) = &text {
+            let (verb, target) = if alone {
+                ("resize-window", window)
+            } else {
+                ("resize-pane", pane)
+            };
+            words.extend([verb, "-t", target, "-x", cols, "-y", rows, ";"]);
+        }
+        match fixed {
+            // Per window: set for all of them, this crashes 3.3a to 3.6b at the next new one.
+            true => words.extend(["set-option", "-w", "-t", window, "window-size", "manual"]),
+            false => words.extend(["set-option", "-w", "-u", "-t", window, "window-size"]),
+        }
+        self.run(&words).map(drop)
     }
 
     /// Gives a pane a new tap: the earlier one has gone.
@@ -215,19 +332,19 @@ mod tests {
 
     #[test]
     fn info_from_a_line() {
-        let info =
-            Info::parse("%3 @2 4711 /dev/pts/5 120 40 1 s7 s 0 1 2 tag with spaces").unwrap();
+        let line = "%3 @2 $1 0 1 4711 /dev/pts/5 120 40 1 s7 s 0 1 0 5 6 tag with spaces";
+        let info = Info::parse(line).unwrap();
         assert_eq!(
             (info.pid, info.dead_status, info.dead_signal),
             (4711, Some(7), None)
         );
         assert_eq!(
-            (info.cols, info.rows, info.attached, info.piped),
-            (120, 40, 2, true)
+            (info.cols, info.rows, info.session.as_str(), info.piped),
+            (120, 40, "$1", true)
         );
         assert_eq!(info.tag, "tag with spaces");
         assert_eq!(
-            Info::parse("%3 @2 4711 /dev/pts/5 120 40 1 s s9 0 0 0 ")
+            Info::parse("%3 @2 $1 0 0 4711 /dev/pts/5 120 40 1 s s9 0 0 0 0 0 ")
                 .unwrap()
                 .dead_signal,
             Some(9)

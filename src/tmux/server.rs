@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::command::{Error, Tmux};
+use super::format::{shell_line, shell_word};
 
 /// Rows of scrollback that a person can scroll in tmux itself; the whole output is in the log, so this stays small.
 const HISTORY: &str = "10000";
@@ -30,6 +31,29 @@ pub(super) fn settings() -> Vec<String> {
 const MEETINGS: u32 = 20;
 const BETWEEN: Duration = Duration::from_millis(5);
 
+/// Where tmux tells that a pane was made, by whomever: a line is appended to a file.
+#[derive(Clone, Debug)]
+pub struct News {
+    pub file: String,
+    /// Tells this file from those of other servers on the same tmux server.
+    pub slot: u32,
+}
+
+impl News {
+    /// The commands, each ended by ";". Giving them again changes nothing.
+    pub(super) fn words(&self) -> Vec<String> {
+        // tmux expands formats in it, the shell words; a file that is gone with its state directory is no news.
+        let file = shell_word(&self.file).replace('#', "##");
+        let line = shell_line(&["run-shell", "-b", &format!("echo 2>&- >>{file} || :")]);
+        let mut words: Vec<String> = Vec::new();
+        for event in ["after-split-window", "after-new-window"] {
+            let hook = format!("{event}[{}]", self.slot);
+            words.extend(["set-hook", "-g", &hook, &line, ";"].map(String::from));
+        }
+        words
+    }
+}
+
 impl Tmux {
     /// Runs commands that start the server themselves. One that ends with its last session still takes connections for
     /// a moment, and drops them: then nothing has been done.
@@ -53,6 +77,11 @@ impl Tmux {
             Err(Error::NoServer) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Has the server tell of new panes from now on.
+    pub fn tell_of_panes(&self, news: &News) -> Result<(), Error> {
+        self.run(&news.words()).map(drop)
     }
 
     /// Ends the server and every pane, and removes its socket. For private servers only: demo, doctor, tests.

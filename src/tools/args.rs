@@ -95,9 +95,13 @@ impl Args {
     }
 
     pub fn flag(&mut self, name: &'static str) -> Result<bool, BadArgument> {
+        Ok(self.optional_flag(name)?.unwrap_or(false))
+    }
+
+    pub fn optional_flag(&mut self, name: &'static str) -> Result<Option<bool>, BadArgument> {
         match self.take(name) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(flag),
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
             Some(other) => Err(self.bad(name, &other, "true or false")),
         }
     }

@@ -14,6 +14,8 @@ mod send;
 mod session_close;
 mod session_create;
 mod session_list;
+mod session_resize;
+mod session_split;
 mod type_line;
 mod wait;
 
@@ -93,6 +95,16 @@ const TABLE: &[Entry] = &[
         call: regions::call,
     },
     Entry {
+        name: "session_split",
+        tool: session_split::tool,
+        call: session_split::call,
+    },
+    Entry {
+        name: "session_resize",
+        tool: session_resize::tool,
+        call: session_resize::call,
+    },
+    Entry {
         name: "session_list",
         tool: session_list::tool,
         call: session_list::call,
@@ -156,7 +168,7 @@ impl Tools {
         if let Some(open) = sessions.as_ref() {
             return Ok(open.clone());
         }
-        let open = Arc::new(Sessions::open(self.options.settings.clone())?);
+        let open = Sessions::open(self.options.settings.clone())?;
         *sessions = Some(open.clone());
         Ok(open)
     }

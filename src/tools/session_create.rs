@@ -1,9 +1,11 @@
 //! session_create: a new terminal.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
+use crate::session::Session;
 use crate::session::create::{ENV_MOST, Request, first_prompt_deadline};
 use crate::session::front::{self, Front};
 use crate::session::watch::Woken;
@@ -14,7 +16,7 @@ use super::{Context, Failure, report};
 const COLS_DEFAULT: u64 = 120;
 const ROWS_DEFAULT: u64 = 40;
 /// tmux takes no window larger than this (WINDOW_MAXIMUM).
-const SIZE_MOST: u64 = 10_000;
+pub(super) const SIZE_MOST: u64 = 10_000;
 
 pub fn tool() -> Tool {
     use schema::{boolean, integer, string, string_map};
@@ -82,19 +84,11 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let prompt_pattern = args.string("prompt_pattern")?;
     let delete_logs_on_close = args.flag("delete_logs_on_close")?;
     args.done()?;
-    check_env(&env)?;
+    check_env("session_create", &env)?;
+    check_command("session_create", command.as_deref())?;
     if let Some(pattern) = &prompt_pattern {
         args::regex_of(pattern, false)
             .map_err(|error| format!("session_create: `prompt_pattern` {error}"))?;
-    }
-    if let Some(control) = command.as_deref().and_then(|text| {
-        text.chars()
-            .find(|c| c.is_control() && *c != '\n' && *c != '\t')
-    }) {
-        return Err(Failure::from(format!(
-            "session_create: `command` holds the control character U+{:04X}",
-            u32::from(control)
-        )));
     }
     let session = context.sessions.create(&Request {
         name,
@@ -107,10 +101,17 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         prompt_pattern,
         delete_logs_on_close,
         agent: context.agent.to_string(),
+        beside: None,
     })?;
+    opened(context, &session)
+}
+
+/// What is said of a session that has just been made.
+pub(super) fn opened(context: &Context<'_>, session: &Arc<Session>) -> Result<Reply, Failure> {
     session.meet(context.agent);
-    let first = first_prompt(context, &session);
-    let attach = context.sessions.attach(&session);
+    let first = first_prompt(context, session);
+    let (cols, rows) = (session.meta.cols, session.meta.rows);
+    let attach = context.sessions.attach(session);
     let mut reply = Reply::new(format!(
         "[{} · {} · {cols}x{rows} · {}]",
         session.name,
@@ -121,7 +122,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         "Attach with:\n{attach}\nLogs: {}",
         session.dir.path.display()
     ));
-    report::facts(&mut reply, &session, &crate::reply::header::Status::Settled);
+    report::facts(&mut reply, session, &crate::reply::header::Status::Settled);
     reply.fact("attach", attach);
     match first {
         First::Prompt => {
@@ -140,15 +141,27 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
+/// A command is typed by nobody: control characters in it are a mistake.
+pub(super) fn check_command(tool: &str, command: Option<&str>) -> Result<(), String> {
+    let control = |c: &char| c.is_control() && *c != '\n' && *c != '\t';
+    match command.and_then(|text| text.chars().find(control)) {
+        None => Ok(()),
+        Some(control) => Err(format!(
+            "{tool}: `command` holds the control character U+{:04X}",
+            u32::from(control)
+        )),
+    }
+}
+
 /// Names as the environment takes them.
-fn check_env(env: &[(String, String)]) -> Result<(), String> {
+pub(super) fn check_env(tool: &str, env: &[(String, String)]) -> Result<(), String> {
     let size: usize = env
         .iter()
         .map(|(name, value)| name.len() + value.len() + 2)
         .sum();
     if size > ENV_MOST {
         return Err(format!(
-            "session_create: `env` is {size} bytes; at most {ENV_MOST} are taken"
+            "{tool}: `env` is {size} bytes; at most {ENV_MOST} are taken"
         ));
     }
     let bad = env.iter().find(|(name, value)| {
@@ -156,7 +169,7 @@ fn check_env(env: &[(String, String)]) -> Result<(), String> {
     });
     match bad {
         Some((name, _)) => Err(format!(
-            "session_create: `env` has a name or value that no environment holds: {name:?}"
+            "{tool}: `env` has a name or value that no environment holds: {name:?}"
         )),
         None => Ok(()),
     }
@@ -172,7 +185,7 @@ enum First {
 /// Output of a program that prints no known prompt has settled when it was quiet for so long.
 const QUIET: Duration = Duration::from_millis(500);
 
-fn first_prompt(context: &Context<'_>, session: &std::sync::Arc<crate::session::Session>) -> First {
+fn first_prompt(context: &Context<'_>, session: &Arc<Session>) -> First {
     let watch = session.watch();
     let deadline = first_prompt_deadline();
     let integrated = session.meta.integrated.is_some();

@@ -6,7 +6,7 @@ use crate::mcp::{Tool, schema};
 use crate::reply::Reply;
 use crate::reply::words;
 use crate::session::front::Front;
-use crate::session::screen::Info;
+use crate::session::people::Presence;
 use crate::session::{Session, now_ms};
 
 use super::args::Args;
@@ -32,6 +32,8 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         Ok(panes) => (panes, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
+    context.sessions.take_over_panes(&panes);
+    let people = context.sessions.people().unwrap_or_default();
     let all = context.sessions.all();
     let open = all
         .iter()
@@ -43,9 +45,13 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         let pane = panes
             .iter()
             .find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
-        let (text, state) = describe(context, session, pane);
+        let presence = session.presence(pane, &people);
+        let (text, state) = describe(context, session, &presence);
         lines.push(text);
-        facts.push(json!({ "session": session.name, "state": state, "attach": context.sessions.attach(session) }));
+        facts.push(json!({
+            "session": session.name, "state": state, "attach": context.sessions.attach(session),
+            "attached": presence.attached, "window": session.window(),
+        }));
     }
     let mut reply = Reply::new(format!(
         "[{}, {open} open]",
@@ -68,7 +74,7 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
 fn describe(
     context: &Context<'_>,
     session: &std::sync::Arc<Session>,
-    pane: Option<&Info>,
+    presence: &Presence,
 ) -> (String, String) {
     let front = context.sessions.front(session);
     let state = match &front {
@@ -106,11 +112,7 @@ fn describe(
             inner.term.size(),
         )
     };
-    let people = pane.map_or(String::new(), |info| match info.attached {
-        0 => String::new(),
-        1 => " · 1 person attached".into(),
-        n => format!(" · {n} people attached"),
-    });
+    let people = told(presence, context.agent);
     let command = words::one_line(&session.meta.command, 60);
     let mut text = format!(
         "{} · {state} · {command} · {}x{} · opened by {} · last output {age} ago{people}",
@@ -120,4 +122,36 @@ fn describe(
         text.push_str(&format!("\n  attach: {}", context.sessions.attach(session)));
     }
     (text, state)
+}
+
+/// Who else is there, each with when they were last heard of.
+fn told(presence: &Presence, agent: &str) -> String {
+    let now = now_ms() / 1_000;
+    let ago = |at: u64| words::duration(now.saturating_sub(at) * 1_000);
+    let mut text = String::new();
+    match presence.attached {
+        0 => {}
+        1 => text.push_str(" · 1 person attached"),
+        n => text.push_str(&format!(" · {n} people attached")),
+    }
+    match (presence.attached, presence.watching) {
+        (0, _) | (_, 0) => {}
+        (all, watching) if all == watching => text.push_str(" (only watching)"),
+        (_, watching) => text.push_str(&format!(" ({watching} only watching)")),
+    }
+    if let Some(at) = presence.human_input {
+        text.push_str(&format!(", last active {} ago", ago(at)));
+    }
+    for (name, at) in &presence.agents_typed {
+        let name = if name == agent { "you" } else { name };
+        text.push_str(&format!(" · {name} typed {} ago", ago(*at)));
+    }
+    if let Some((name, tool)) = presence
+        .typing_now
+        .as_ref()
+        .filter(|(name, _)| name != agent)
+    {
+        text.push_str(&format!(" · {name} is typing ({tool})"));
+    }
+    text
 }

@@ -48,7 +48,16 @@ pub fn type_line(
             return Err(moving(session));
         }
         let front = settled_front(context, session);
-        refuse(context, session, &front, line, force)?;
+        if let Err(refusal) = refuse(context, session, &front, line, force) {
+            let quiet_at = session.state().last_output + FRESH;
+            if Instant::now() >= quiet_at || begun.elapsed() >= FRESH_MOST {
+                return Err(refusal);
+            }
+            if watch.wait(quiet_at, context.cancel) == Woken::Cancelled {
+                return Err(refusal);
+            }
+            continue;
+        }
         if let Front::Shell { typed, .. } | Front::Prompt { typed, .. } = &front {
             if !typed.is_empty() {
                 let own = session.state().owns(context.agent, typed);
@@ -80,6 +89,11 @@ pub fn type_line(
             .catch_up(&watch, Instant::now(), context.cancel);
     }
 }
+
+/// What has printed so lately may be about to read: a question just asked, a prompt about to be drawn. A refusal is
+/// thought over until it has been quiet for so long, or the other time has passed.
+const FRESH: Duration = Duration::from_millis(250);
+const FRESH_MOST: Duration = Duration::from_secs(1);
 
 /// A line that its program has been told to clear is gone within so long, or never.
 const CLEARED: Duration = Duration::from_secs(3);

@@ -220,11 +220,11 @@ pub fn background(shell: Shell) {
     let mut told = false;
     for _ in 0..200 {
         session.press("true\r");
-        // Fish tells it before it has done with the next command.
-        let end = if shell == Shell::Fish {
-            "D0(0) A B"
-        } else {
+        // Fish and zsh may tell it before they have done with the next command.
+        let end = if shell == Shell::Bash {
             "C D0(0) A B"
+        } else {
+            "D0(0) A B"
         };
         session.wait(end, |session| session.short().ends_with(end));
         let seen = session.seen();
