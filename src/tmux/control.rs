@@ -18,6 +18,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::command::{DEADLINE, Error};
+use crate::sys::lifeline;
 use crate::sys::poll::{Interest, poll};
 
 /// Bytes of one line of commands. Longer ones are rare, and a process per call takes any size; this much fits a pipe
@@ -178,26 +179,23 @@ impl Client {
         let mut end = command();
         end.args(["-N", "kill-session", "-t", &format!("={keeper}")]);
         // The program of the session ends at once, and its dead pane stays: the session costs no process.
-        let mut child = command()
-            .args(["-N", "-C", "new-session", "-A", "-s", &keeper, "true"])
-            .spawn()?;
-        let input = child.stdin.take();
-        let Some(output) = child.stdout.take() else {
-            return Err(std::io::ErrorKind::BrokenPipe.into());
-        };
+        let mut command = command();
+        command.args(["-N", "-C", "new-session", "-A", "-s", &keeper, "true"]);
         let (sender, blocks) = channel();
+        let (started, child) = channel();
         let reader = std::thread::Builder::new()
             .name("tmux-control".into())
-            .spawn(move || read(BufReader::new(output), &sender));
+            .spawn(move || start_and_read(command, &started, &sender))?;
+        let gone = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        let mut child: Child = child.recv().map_err(|_| gone())??;
         let mut client = Client {
+            input: child.stdin.take(),
             child,
             end,
-            input,
             blocks,
-            reader: None,
+            reader: Some(reader),
             asked: 0,
         };
-        client.reader = Some(reader?);
         // A client that cannot attach ends, and must do so before anything is asked of it.
         match client.sweep() {
             Ok(()) => Ok(client),
@@ -285,6 +283,23 @@ impl Drop for Client {
                 }
             }
             let _ = last.wait();
+        }
+    }
+}
+
+/// Starts the client and takes in what it prints until its end. It is killed when we are: 3.3a waits for ever to give a
+/// control client that is ending what nobody reads any more, and so does the server when it is told to end.
+fn start_and_read(
+    mut command: Command,
+    started: &Sender<std::io::Result<Child>>,
+    blocks: &Sender<Block>,
+) {
+    lifeline::tie_to_this_thread(&mut command);
+    let mut child = command.spawn();
+    let output = child.as_mut().ok().and_then(|child| child.stdout.take());
+    if started.send(child).is_ok() {
+        if let Some(output) = output {
+            read(BufReader::new(output), blocks);
         }
     }
 }
