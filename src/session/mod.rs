@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+mod checkpoint;
 pub mod create;
 pub mod ends;
 pub mod environment;
@@ -11,6 +12,7 @@ pub mod error;
 pub mod exit;
 pub mod follow;
 pub mod front;
+mod known;
 pub mod line;
 pub mod log;
 pub mod mend;

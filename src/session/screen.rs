@@ -26,9 +26,9 @@ impl Sessions {
             .filter(|info| info.tag == session.meta.nonce))
     }
 
-    /// The words that attach a person to the session, as one line to paste.
-    pub fn attach(&self, session: &Session) -> String {
-        let line = shell_line(&self.tmux.attach_argv(&session.name));
+    /// The words that attach a person to the session of this name, as one line to paste.
+    pub fn attach(&self, name: &str) -> String {
+        let line = shell_line(&self.tmux.attach_argv(name));
         match self.settings.attach_prefix.as_slice() {
             [] => line,
             // What comes before runs the line in another shell (ssh -t HOST), so it is one word here.

@@ -110,7 +110,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     })?;
     session.meet(context.agent);
     let first = first_prompt(context, &session);
-    let attach = context.sessions.attach(&session);
+    let attach = context.sessions.attach(&session.name);
     let mut reply = Reply::new(format!(
         "[{} · {} · {cols}x{rows} · {}]",
         session.name,
