@@ -202,6 +202,10 @@ impl State {
     fn apply_due(&mut self, replay: bool) -> bool {
         let mut any = false;
         while let Some(time) = self.log.due(self.offset()) {
+            if !any {
+                // What was printed before a date was there before what comes after it.
+                self.line_changed();
+            }
             any = true;
             self.apply(time, replay);
             self.pass_known(false);
@@ -304,17 +308,8 @@ impl State {
     fn feed_terminal(&mut self, bytes: &[u8], replay: bool) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let mut part = rest;
-            // What is typed at a prompt is looked at before anything breaks the line, wherever reads end.
-            if self.line_is_whole() {
-                match rest.iter().position(|&byte| byte == b'\n') {
-                    Some(0) => self.line_changed(),
-                    Some(at) => part = &rest[..at],
-                    None => {}
-                }
-            }
             // The terminal stops after a marker, while the text around it is still on its grid.
-            let taken = self.term.step(part, &mut self.output);
+            let taken = self.term.step(rest, &mut self.output);
             if let Some(at) = rest[..taken].iter().rposition(|&byte| byte == b'\n') {
                 self.regions.newline = self.offset() - (taken - at) as u64;
             }
@@ -362,13 +357,6 @@ impl State {
                 }
             }
         }
-    }
-
-    /// Nothing has broken the line of a shell that would not draw it again.
-    fn line_is_whole(&self) -> bool {
-        self.regions
-            .prompt()
-            .is_some_and(|prompt| !prompt.redraws && self.regions.newline < prompt.drawn)
     }
 
     /// Puts the lines that may still change into session.txt too, for people who read it.

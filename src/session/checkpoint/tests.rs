@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::super::recovery::read_up;
-use super::super::regions::{End, Record};
+use super::super::regions::{AtPrompt, End, Record};
 use super::super::state::State;
 use super::super::{Meta, create, meta};
 use super::*;
@@ -235,14 +235,16 @@ fn seen(state: &State) -> Vec<String> {
             prompt.redraws,
         )
     });
+    // Once a job has printed below a prompt, what had been typed there is known only from when it came.
+    let whole = |prompt: AtPrompt| prompt.redraws || regions.newline < prompt.drawn;
+    let typed = regions.prompt().is_none_or(whole).then(|| state.typed());
     seen.push(format!(
-        "{:?} {:?} {:?} {:?} {} {at:?} {:?}",
+        "{:?} {:?} {:?} {:?} {} {at:?} {typed:?}",
         regions.open_commands(),
         regions.running_shell(),
         regions.folder(),
         regions.idle_status,
         regions.newline,
-        state.typed(),
     ));
     seen.push(format!(
         "{:?} {} {:?} {} {} {:?} {} {}",
