@@ -96,6 +96,10 @@ impl Session {
         {
             return;
         }
+        // Before what runs is closed: the next server does that itself, after what may still come.
+        if state.ending.is_none() && state.checkpoint.due_at_end(state.offset()) {
+            state.write_checkpoint();
+        }
         state.ending = Some(ending);
         let at = state.moment();
         let inner = &mut *state;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Error, Session, Sessions};
+use super::{Error, Meta, Session, Sessions};
 use crate::sys::winsize;
 pub use crate::tmux::Info;
 use crate::tmux::format::{shell_line, shell_word};
@@ -60,10 +60,10 @@ impl Sessions {
     }
 
     /// The words that attach a person to the session, as one line to paste.
-    pub fn attach(&self, session: &Session) -> String {
-        let mut argv = self.tmux.attach_argv(session.window());
-        if session.meta.window.is_some() {
-            argv.extend([";", "select-pane", "-t", &session.pane.0].map(String::from));
+    pub fn attach(&self, meta: &Meta) -> String {
+        let mut argv = self.tmux.attach_argv(meta.window());
+        if meta.window.is_some() {
+            argv.extend([";", "select-pane", "-t", &meta.pane].map(String::from));
         }
         let line = shell_line(&argv);
         match self.settings.attach_prefix.as_slice() {

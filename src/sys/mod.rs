@@ -2,6 +2,7 @@
 //!
 //! Must not know what its callers are for: no tmux, no sessions, no paths of ours.
 
+pub mod boot;
 pub mod errno;
 pub mod fd;
 pub mod flock;

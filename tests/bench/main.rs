@@ -4,6 +4,7 @@
 mod inputs;
 mod latency;
 mod peers;
+mod pickup;
 mod term;
 #[path = "../util/mod.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]
@@ -16,9 +17,12 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     match args.next().as_deref() {
         Some("latency") => latency::run(),
+        Some("pickup") => pickup::run(args),
         Some("term") => term::run(args),
         _ => {
-            eprintln!("usage: cargo bench --bench bench -- latency | term [MEGABYTES]");
+            eprintln!(
+                "usage: cargo bench --bench bench -- latency | pickup [MEGABYTES] | term [MEGABYTES]"
+            );
             ExitCode::from(2)
         }
     }

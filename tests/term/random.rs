@@ -20,7 +20,7 @@ fn letters(text: &str) -> String {
 /// What we make of a case: the log's lines and the screen's rows.
 fn ours(case: &Case, more: &[&str], kind: Kind) -> (Vec<String>, Vec<String>) {
     let plain = |text: String| {
-        if kind == Kind::Sequences {
+        if kind != Kind::Characters {
             letters(&text)
         } else {
             text
@@ -108,6 +108,20 @@ fn random_sequences_as_tmux() {
             rows,
             if usual { 200 } else { 40 },
         );
+        bytes.extend_from_slice(END);
+        Case {
+            cols: cols as u16,
+            rows: rows as u16,
+            steps: vec![Step::Feed(bytes)],
+        }
+    });
+}
+
+#[test]
+fn random_odd_sequences_as_tmux() {
+    agree(Kind::Odd, 1, 600, |random| {
+        let (cols, rows) = (1 + random.below(25), 1 + random.below(8));
+        let mut bytes = mix(random, Kind::Odd, cols, rows, 30);
         bytes.extend_from_slice(END);
         Case {
             cols: cols as u16,

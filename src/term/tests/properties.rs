@@ -1,11 +1,8 @@
 //! Seeded random mixes: how the input is split, and where a terminal is stopped and taken up, changes nothing.
 
-#[path = "../../../tests/util/mix.rs"]
-mod mix;
-
 use super::super::{Event, Output, Terminal, width::Rules};
+use super::mix::{self, Kind, Random};
 use super::{Told, marker, options};
-use mix::{Kind, Random};
 
 const CASES: u64 = 400;
 
@@ -136,7 +133,7 @@ fn junk_is_no_state() {
             let at = 21 + random.below(junk.len() - 21);
             junk[at] = [random.next() as u8, 0, 1, 0x7F, 0xFF][random.below(5)];
         }
-        let sum = super::super::checkpoint::checksum(&junk);
+        let sum = super::super::codec::checksum(&junk);
         junk.extend_from_slice(&sum.to_le_bytes());
         if let Some(mut terminal) = Terminal::restore(&junk, options(80, 24)) {
             let mut out = Output::default();
