@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Pid, TICKS_PER_SECOND};
+use super::{Pid, TICKS_PER_SECOND, people};
 
 /// What the foreground job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,13 @@ pub struct Named {
     pub name: String,
     /// The command line, quoted where a shell would need it, clipped.
     pub command: String,
+}
+
+impl Named {
+    /// Whether it hands typed keys to a place that cannot be seen from here: ssh, docker, a nested tmux.
+    pub fn is_remote(&self) -> bool {
+        people::is_remote(&[self.name.clone().into_bytes()], "")
+    }
 }
 
 /// The foreground process group of a terminal.

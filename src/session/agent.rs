@@ -23,6 +23,9 @@ pub struct Agent {
     pub unfinished: bool,
     /// The log's length in lines when it last looked without a region (send, read of what is new).
     pub seen: u64,
+    /// The screen's rows as it last saw them. Not kept over a restart: then it is told the whole again.
+    #[serde(skip)]
+    pub screen: Option<Vec<String>>,
 }
 
 impl Session {

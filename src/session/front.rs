@@ -7,7 +7,8 @@ use super::Session;
 use super::meta::Ending;
 use super::registry::Sessions;
 use super::watch::Woken;
-use crate::proc::{Verdict, View, WaitsBy};
+pub use crate::proc::View;
+use crate::proc::{Verdict, WaitsBy};
 
 /// How long an ended program's status and last output are waited for; see `ends`.
 const ENDING: Duration = Duration::from_secs(12);
@@ -110,10 +111,12 @@ fn program_name(command: &str) -> String {
 
 /// The kernel's word is enough: a read of whole lines that nothing hedges.
 pub fn certain(view: &View) -> bool {
-    view.verdict == Verdict::Waiting
-        && !view.hedged
-        && view.canonical
-        && view.waits_by == Some(WaitsBy::Read)
+    reads(view) && view.canonical
+}
+
+/// It sleeps in a read of the terminal, and nothing hedges that.
+pub fn reads(view: &View) -> bool {
+    view.verdict == Verdict::Waiting && !view.hedged && view.waits_by == Some(WaitsBy::Read)
 }
 
 impl Sessions {

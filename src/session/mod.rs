@@ -21,6 +21,7 @@ pub mod recovery;
 pub mod regions;
 pub mod registry;
 pub mod screen;
+pub mod signals;
 pub mod snapshot;
 pub mod state;
 pub mod typing;

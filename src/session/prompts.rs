@@ -140,6 +140,21 @@ impl Prompts {
     }
 }
 
+/// How a program at this prompt is left, for people.
+pub fn way_out(line: &str) -> &'static str {
+    match Prompts::default().matches(line) {
+        Some("python" | "ipython") => "exit() or ctrl+d",
+        Some("pdb") => "q or ctrl+d",
+        Some("gdb" | "lldb" | "rust-gdb, rr" | "dlv" | "mysql" | "redis-cli") => "quit or ctrl+d",
+        Some("sqlite3") => ".quit or ctrl+d",
+        Some("psql") => "\\q or ctrl+d",
+        Some("ghci") => ":quit or ctrl+d",
+        Some("perl -de") => "q",
+        Some("guile") => ",q or ctrl+d",
+        _ => "exit, quit or ctrl+d",
+    }
+}
+
 /// Prompts have at most so many blanks in them.
 const PROMPT_WORDS: usize = 8;
 

@@ -139,15 +139,25 @@ impl Args {
         name: &'static str,
         words: &[&'static str],
     ) -> Result<&'static str, BadArgument> {
+        Ok(self.word_if(name, words)?.unwrap_or(words[0]))
+    }
+
+    /// One of a few words, if any.
+    pub fn word_if(
+        &mut self,
+        name: &'static str,
+        words: &[&'static str],
+    ) -> Result<Option<&'static str>, BadArgument> {
         let Some(value) = self.take(name) else {
-            return Ok(words[0]);
+            return Ok(None);
         };
         let found = value
             .as_str()
             .and_then(|text| words.iter().find(|word| **word == text));
-        found
-            .copied()
-            .ok_or_else(|| self.bad(name, &value, &format!("one of {}", words.join(", "))))
+        match found {
+            Some(word) => Ok(Some(word)),
+            None => Err(self.bad(name, &value, &format!("one of {}", words.join(", ")))),
+        }
     }
 
     pub fn regex(&mut self, name: &'static str) -> Result<Option<regex::Regex>, BadArgument> {

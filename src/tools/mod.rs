@@ -3,12 +3,14 @@
 //! Knows what a tool does, not how a message travels.
 #![forbid(unsafe_code)]
 
+mod appeared;
 mod args;
 mod outcome;
 mod read;
 mod regions;
 mod report;
 mod run;
+mod screen;
 mod search;
 mod send;
 mod session_close;

@@ -51,6 +51,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// The kernel says that whole lines are read, or that a password is: quiet for so long, it is a question.
 const QUESTION: Duration = Duration::from_millis(200);
 
+/// A program that reads keys one by one, in a read that nothing hedges: quiet for so long, it is a question.
+const KEY: Duration = Duration::from_secs(1);
+
 /// A full-screen program has drawn its screen when nothing came for so long.
 const DRAWN: Duration = Duration::from_millis(300);
 
@@ -133,6 +136,7 @@ fn done(state: &State, region: &Region) -> Status {
             let (exit, pipestatus) = (outer.exit, outer.pipestatus.clone());
             return Status::DoneWith {
                 command: outer.id,
+                label: outer.label.clone(),
                 exit,
                 pipestatus,
             };
@@ -347,6 +351,8 @@ impl<'a> Waiter<'a> {
             Front::Waiting { line, view } => {
                 let enough = if view.secret || front::certain(view) {
                     QUESTION.min(settle)
+                } else if front::reads(view) {
+                    KEY.min(settle)
                 } else {
                     settle
                 };
@@ -421,7 +427,7 @@ impl<'a> Waiter<'a> {
 }
 
 /// A line given to a program is answered: its region ends where the program's prompt begins, or with its question.
-fn close_input(session: &Session, id: RegionId, status: &Status) {
+pub fn close_input(session: &Session, id: RegionId, status: &Status) {
     let mut state = session.state();
     let at = state.moment();
     let state = &mut *state;

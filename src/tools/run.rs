@@ -16,8 +16,9 @@ use crate::session::{Position, RegionId, Session};
 use super::args::{Args, INPUT_MOST, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Outcome};
 use super::report::{Show, Told};
+use super::screen::{self, Part};
 use super::type_line::{Typed, type_line};
-use super::{Context, Failure, send};
+use super::{Context, Failure};
 
 pub const SETTLE_DEFAULT: u64 = 3_000;
 pub const SETTLE_MOST: u64 = 60_000;
@@ -193,11 +194,13 @@ pub fn tell(
         region: region.as_ref(),
         span,
         snapshot: &snapshot,
+        echo: None,
     };
     let mut reply = told.reply(show)?;
     if matches!(outcome.status, Status::Settled) {
         // A full-screen program has come up: its screen is what it has to say.
-        reply = send::screen(context, session)?;
+        reply = screen::reply(context, session, Part::Full)?;
+        notes(&mut reply, outcome);
         reply.fact("region", outcome.region);
         return Ok(reply);
     }
@@ -234,6 +237,10 @@ pub fn quoted(state: &crate::session::State, status: &Status) -> Option<Position
     }
 }
 
+/// What to do about a question whose answer is not shown.
+pub const SECRET: &str =
+    "it reads without echo, as for a password: leave that to the user, at the attach command";
+
 /// What the reader should do next, where the header alone does not say.
 pub fn notes(reply: &mut Reply, outcome: &Outcome) {
     let name = outcome.view.as_ref().map(front::name);
@@ -246,14 +253,16 @@ pub fn notes(reply: &mut Reply, outcome: &Outcome) {
         }
         Status::Until => reply.note("the command runs on; `wait` goes on waiting for it"),
         Status::Cancelled => reply.note("the wait was cancelled; the command runs on"),
-        Status::Waiting { secret: true, .. } => {
-            reply.note("it reads without echo, as for a password: leave that to the user, at the attach command");
-        }
+        Status::Waiting { secret: true, .. } => reply.note(SECRET),
         Status::Waiting { .. } => {
             let name = name.unwrap_or_else(|| "a program".into());
             reply.note(format!(
                 "{name} waits for input: answer with `run` (a line) or `send` (keys)"
             ));
+        }
+        Status::Settled => {
+            let name = name.unwrap_or_else(|| "a program".into());
+            reply.note(format!("{name} has the whole screen: `send` keys to it"));
         }
         _ => {}
     }
@@ -300,7 +309,7 @@ fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, s
 }
 
 /// One reply out of several, each with its own header; the facts are those of the last, with all regions.
-fn join(mut told: Vec<Reply>) -> Reply {
+pub fn join(mut told: Vec<Reply>) -> Reply {
     if told.len() == 1 {
         return told.remove(0);
     }

@@ -197,16 +197,7 @@ fn refuse(
             session.name
         ))),
         Front::Shell { .. } | Front::Unclear { .. } => Ok(()),
-        Front::Prompt { view, .. } | Front::Waiting { view, .. }
-            if view.canonical && line.len() > CANONICAL_MOST =>
-        {
-            Err(Failure::from(format!(
-                "run: the line is {} bytes long, and {} reads whole lines of at most {CANONICAL_MOST} bytes: the rest would be lost; nothing was typed. Write it in shorter lines, or put it into a file",
-                line.len(),
-                front.name()
-            )))
-        }
-        Front::Prompt { .. } | Front::Waiting { .. } => Ok(()),
+        Front::Prompt { .. } | Front::Waiting { .. } => fits(front, line),
         Front::Between => Err(Failure::from(format!(
             "the shell of {} has not drawn its prompt yet (something runs before it); nothing was typed. Try again in a moment",
             session.name
@@ -224,6 +215,23 @@ fn refuse(
         ))),
         Front::Working { .. } => Err(working(session, front)),
     }
+}
+
+/// Refuses a line that the terminal would cut off.
+pub fn fits(front: &Front, line: &str) -> Result<(), Failure> {
+    let (Front::Prompt { view, .. } | Front::Waiting { view, .. } | Front::Working { view }) =
+        front
+    else {
+        return Ok(());
+    };
+    if !view.canonical || line.len() <= CANONICAL_MOST {
+        return Ok(());
+    }
+    Err(Failure::from(format!(
+        "the line is {} bytes long, and {} reads whole lines of at most {CANONICAL_MOST} bytes: the rest would be lost; nothing was typed. Write it in shorter lines, or put it into a file",
+        line.len(),
+        front.name()
+    )))
 }
 
 /// A shell that draws its prompt right now is waited for so long.

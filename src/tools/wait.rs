@@ -17,7 +17,8 @@ use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Target};
 use super::report::{Show, Told};
 use super::run::{self, SETTLE_DEFAULT};
-use super::{Context, Failure, send};
+use super::screen::{self, Part};
+use super::{Context, Failure};
 
 pub fn tool() -> Tool {
     use schema::{integer, string};
@@ -128,7 +129,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     agent.told = last;
     drop(state);
     if matches!(outcome.status, Status::Settled) {
-        let mut reply = send::screen(context, &session)?;
+        let mut reply = screen::reply(context, &session, Part::Full)?;
         reply.fact("region", id);
         return Ok(reply);
     }
@@ -138,6 +139,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         region: Some(&region),
         span,
         snapshot: &snapshot,
+        echo: None,
     };
     let mut reply = told.reply(&show)?;
     run::notes(&mut reply, &outcome);
@@ -229,6 +231,7 @@ fn nothing_runs(
         region: None,
         span: none,
         snapshot: &snapshot,
+        echo: None,
     };
     let mut reply = told.reply(show)?;
     match &front {
