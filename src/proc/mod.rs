@@ -78,13 +78,6 @@ impl Proc {
     }
 
     /// Its working directory. None too when it is another user's.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "which host and user a session is on is asked by what comes next: places"
-        )
-    )]
     pub fn cwd(&self, pid: Pid) -> Option<PathBuf> {
         std::fs::read_link(self.allowed(pid, "cwd").ok()?).ok()
     }

@@ -20,6 +20,7 @@ pub mod prompts;
 pub mod recovery;
 pub mod regions;
 pub mod registry;
+pub mod save;
 pub mod screen;
 pub mod signals;
 pub mod snapshot;

@@ -8,7 +8,7 @@ use crate::reply::header::Status;
 use crate::reply::words;
 use crate::session::front::Front;
 use crate::session::keys::Key;
-use crate::session::prompts::Prompts;
+use crate::session::prompts;
 use crate::session::regions::{Kind, Region};
 use crate::session::snapshot::{self, Snapshot};
 use crate::session::{MarkId, Position, RegionId, Session, State};
@@ -119,7 +119,7 @@ pub fn tell(
         .as_ref()
         .map_or(from, |region| state.regions.bounds(&state.term, region).0);
     let fullscreen = state.term.fullscreen() && !matches!(front, Front::Over(_));
-    let prompts = state.prompts.clone();
+    let known = state.prompts.clone();
     let typed = typed(&state, &front);
     remember(
         &mut state,
@@ -170,7 +170,7 @@ pub fn tell(
         } else {
             from
         };
-        let echo = |line: &str| echoed(&prompts, &before.sent.text, line);
+        let echo = |line: &str| known.echoes(&before.sent.text, line);
         told.push(
             Told {
                 session,
@@ -351,16 +351,6 @@ fn remember(
     }
 }
 
-/// A line that only repeats one that was typed, after a program's prompt.
-fn echoed(prompts: &Prompts, text: &str, line: &str) -> bool {
-    text.split('\n').any(|typed| {
-        !typed.is_empty()
-            && line
-                .strip_suffix(typed)
-                .is_some_and(|prompt| prompts.matches(prompt).is_some())
-    })
-}
-
 /// What is in front, and what to do about it.
 fn notes(reply: &mut Reply, front: &Front, before: &Before, typed: Option<&str>) {
     let name = front.name();
@@ -400,7 +390,7 @@ fn after_interrupt(front: &Front, name: &str) -> Option<String> {
     Some(match front {
         Front::Prompt { line, view, .. } if !own(view) => format!(
             "{name} is at its prompt, and stays there after ctrl+c: {} leaves it",
-            crate::session::prompts::way_out(line)
+            prompts::way_out(line)
         ),
         Front::Waiting { .. } | Front::Unclear { .. } => format!(
             "{name} is still in front after ctrl+c: answer it, press ctrl+d, or `send` signal=TERM"

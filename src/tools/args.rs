@@ -94,6 +94,58 @@ impl Args {
         }
     }
 
+    /// A number from `least` to `most`, whole or not.
+    pub fn float(
+        &mut self,
+        name: &'static str,
+        least: f64,
+        most: f64,
+    ) -> Result<Option<f64>, BadArgument> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        match value
+            .as_f64()
+            .filter(|number| (least..=most).contains(number))
+        {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.bad(name, &value, &format!("a number from {least} to {most}"))),
+        }
+    }
+
+    /// An object, whose own arguments are named after `tool`.
+    pub fn object(
+        &mut self,
+        name: &'static str,
+        tool: &'static str,
+    ) -> Result<Option<Args>, BadArgument> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(Args::new(tool, map))),
+            Some(other) => Err(self.bad(name, &other, "an object")),
+        }
+    }
+
+    /// An array of objects, whose own arguments are named after `tool`.
+    pub fn objects(
+        &mut self,
+        name: &'static str,
+        tool: &'static str,
+    ) -> Result<Vec<Args>, BadArgument> {
+        let Some(value) = self.take(name) else {
+            return Ok(Vec::new());
+        };
+        let objects = value.as_array().map(|list| {
+            list.iter()
+                .map(|item| Some(Args::new(tool, item.as_object()?.clone())))
+                .collect::<Option<Vec<_>>>()
+        });
+        match objects {
+            Some(Some(objects)) => Ok(objects),
+            _ => Err(self.bad(name, &value, "an array of objects")),
+        }
+    }
+
     pub fn flag(&mut self, name: &'static str) -> Result<bool, BadArgument> {
         match self.take(name) {
             None => Ok(false),

@@ -5,11 +5,14 @@
 
 mod appeared;
 mod args;
+mod human;
 mod outcome;
+mod paste;
 mod read;
 mod regions;
 mod report;
 mod run;
+mod saving;
 mod screen;
 mod search;
 mod send;

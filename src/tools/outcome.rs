@@ -1,5 +1,7 @@
 //! Waiting for what a typed line comes to: the one loop behind run and wait.
 
+mod front;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,10 +10,12 @@ use regex::Regex;
 use crate::mcp::Progress;
 use crate::proc::View;
 use crate::reply::header::Status;
-use crate::session::front::{self, Front};
 use crate::session::regions::{self, Kind, Region};
+
 use crate::session::watch::{Cancel, Woken};
 use crate::session::{Error, RegionId, Session, Sessions, State};
+
+pub use front::close_input;
 
 /// What is waited for.
 pub struct Goal<'a> {
@@ -22,6 +26,11 @@ pub struct Goal<'a> {
     pub typed: Option<Instant>,
     /// How long output must have been quiet before something that waits in an unknown way counts as waiting.
     pub settle: Duration,
+    /// One more pattern for prompts.
+    pub prompt: Option<&'a Regex>,
+    /// True when what stands there is a question that the caller will answer: then no more quiet is waited for. A
+    /// line given to a program stays open over its questions.
+    pub asks: Option<&'a dyn Fn(&State) -> bool>,
     pub cancel: &'a Cancel,
     pub progress: Option<&'a Progress>,
 }
@@ -42,20 +51,16 @@ pub struct Outcome {
     pub region: Option<RegionId>,
     /// The last look at the job in front, when there was one.
     pub view: Option<View>,
+    /// Something waits at a line that may be a prompt: a pattern that would match it.
+    pub offer: Option<String>,
 }
 
 /// Output must have been quiet for so long before /proc is asked; then at intervals that grow with the quiet.
 const FIRST_LOOK: Duration = Duration::from_millis(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// The kernel says that whole lines are read, or that a password is: quiet for so long, it is a question.
-const QUESTION: Duration = Duration::from_millis(200);
-
-/// A program that reads keys one by one, in a read that nothing hedges: quiet for so long, it is a question.
-const KEY: Duration = Duration::from_secs(1);
-
-/// A full-screen program has drawn its screen when nothing came for so long.
-const DRAWN: Duration = Duration::from_millis(300);
+/// After long silence they grow on, up to this: what has been silent for minutes may be answered some seconds later.
+const RAREST_LOOK: Duration = Duration::from_secs(10);
 
 /// A shell prints its prompt right after a command's end; past this it is not waited for any more.
 const PROMPT_FOLLOWS: Duration = Duration::from_secs(2);
@@ -66,9 +71,6 @@ const UNANSWERED: Duration = Duration::from_secs(1);
 /// A command that was typed is waited for until it has begun, whatever the deadline, so that it has a number to be
 /// known by.
 const BEGINS: Duration = Duration::from_secs(2);
-
-/// A shell that has not taken a line after so long, and reads keys, has kept it.
-const KEPT: Duration = Duration::from_secs(1);
 
 /// Progress is told about so often.
 const TELL_EVERY: Duration = Duration::from_secs(5);
@@ -93,7 +95,8 @@ pub fn wait(
             if let Some(outcome) = waiter.look_at_front(sessions, session, quiet) {
                 return Ok(outcome);
             }
-            let pause = (quiet / 2).clamp(FIRST_LOOK, LONGEST_PAUSE);
+            let longest = LONGEST_PAUSE.max(quiet / 10).min(RAREST_LOOK);
+            let pause = (quiet / 2).clamp(FIRST_LOOK, longest);
             waiter.next_look = quiet + pause;
         }
         let begun = waiter.region().is_some() || now >= waiter.started + BEGINS;
@@ -198,6 +201,7 @@ impl<'a> Waiter<'a> {
             status,
             region: self.region(),
             view: self.view.take().map(|(view, _)| view),
+            offer: None,
         }
     }
 
@@ -312,106 +316,6 @@ impl<'a> Waiter<'a> {
         Ok(found)
     }
 
-    /// What the kernel tells of the job in front, asked only while output is quiet.
-    fn look_at_front(
-        &mut self,
-        sessions: &Sessions,
-        session: &Arc<Session>,
-        quiet: Duration,
-    ) -> Option<Outcome> {
-        // Before a command's C has come, the shell itself is in front.
-        let Some(region) = self.region() else {
-            return self.look_at_editor(sessions, session, quiet);
-        };
-        if self.ended_at.is_some() {
-            return None;
-        }
-        let front = sessions.front(session);
-        let settle = self.goal.settle;
-        let status = match &front {
-            // A line that is still on its way in, or that somebody has begun.
-            Front::Prompt { line, typed, view } if !typed.is_empty() => {
-                let at = format!("{line}{typed}");
-                let status = || Status::Waiting {
-                    at,
-                    secret: false,
-                    hedged: view.hedged,
-                };
-                (quiet >= settle && self.idle(view)).then(status)
-            }
-            Front::Prompt { line, view, .. } => {
-                // Without the kernel's certain word a prompt-looking end must have stood for a while.
-                let enough = if view.hedged || view.verdict != crate::proc::Verdict::Waiting {
-                    QUESTION
-                } else {
-                    FIRST_LOOK
-                };
-                (quiet >= enough && self.idle(view)).then(|| Status::Prompt { at: line.clone() })
-            }
-            Front::Waiting { line, view } => {
-                let enough = if view.secret || front::certain(view) {
-                    QUESTION.min(settle)
-                } else if front::reads(view) {
-                    KEY.min(settle)
-                } else {
-                    settle
-                };
-                let status = || Status::Waiting {
-                    at: line.clone(),
-                    secret: view.secret,
-                    hedged: view.hedged,
-                };
-                (quiet >= enough && self.idle(view)).then(status)
-            }
-            Front::Fullscreen { .. } => (quiet >= DRAWN).then_some(Status::Settled),
-            Front::Unclear { line, .. } => {
-                let status = || Status::Waiting {
-                    at: line.clone(),
-                    secret: false,
-                    hedged: true,
-                };
-                (quiet >= settle).then(status)
-            }
-            // A prompt in an integrated shell: its markers come by the log.
-            Front::Shell { .. } | Front::Between | Front::Working { .. } | Front::Over(_) => None,
-        };
-        let view = match front {
-            Front::Prompt { view, .. }
-            | Front::Waiting { view, .. }
-            | Front::Fullscreen { view }
-            | Front::Working { view }
-            | Front::Unclear { view, .. } => Some(view),
-            Front::Shell { .. } | Front::Between | Front::Over(_) => None,
-        };
-        self.view = view.map(|view| (view, Instant::now()));
-        let status = status?;
-        close_input(session, region, &status);
-        Some(self.outcome(status))
-    }
-
-    /// A line that is still in the shell's editor (fish keeps one that is unfinished or wrong) while the shell
-    /// reads keys again.
-    fn look_at_editor(
-        &mut self,
-        sessions: &Sessions,
-        session: &Arc<Session>,
-        quiet: Duration,
-    ) -> Option<Outcome> {
-        let held =
-            matches!(sessions.front(session), Front::Shell { typed, .. } if !typed.is_empty());
-        if quiet < KEPT || !held || !sessions.look(session).is_waiting() {
-            return None;
-        }
-        Some(self.outcome(Status::Continuation))
-    }
-
-    /// Nothing computes beside what waits: compared with the look before, when there was one.
-    fn idle(&self, view: &View) -> bool {
-        self.view
-            .as_ref()
-            .is_none_or(|(earlier, at)| !view.busy_since(earlier, at.elapsed()))
-    }
-
     fn tell(&mut self, session: &Session, now: Instant) {
         let Some(progress) = self
             .goal
@@ -424,29 +328,4 @@ impl<'a> Waiter<'a> {
         let line = session.state().term.cursor_line();
         progress.send(&crate::reply::words::one_line(&line, 200));
     }
-}
-
-/// A line given to a program is answered: its region ends where the program's prompt begins, or with its question.
-pub fn close_input(session: &Session, id: RegionId, status: &Status) {
-    let mut state = session.state();
-    let at = state.moment();
-    let state = &mut *state;
-    if !state
-        .regions
-        .get(id)
-        .is_some_and(|region| region.kind == Kind::Input && region.running())
-    {
-        return;
-    }
-    let mark = match status {
-        Status::Prompt { .. } => state.term.mark_line(),
-        _ => state.term.mark(),
-    };
-    let at_prompt = matches!(status, Status::Prompt { .. });
-    let end = regions::End {
-        at_prompt,
-        ..Default::default()
-    };
-    state.regions.close(&mut state.term, id, mark, at, end);
-    state.write_changes(false);
 }

@@ -17,6 +17,7 @@ use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Target};
 use super::report::{Show, Told};
 use super::run::{self, SETTLE_DEFAULT};
+use super::saving::Saving;
 use super::screen::{self, Part};
 use super::{Context, Failure};
 
@@ -37,6 +38,7 @@ starting a command again; it types nothing. To stop what runs use `send` keys=[\
             integer("show_after", "With show: so many lines after each match.").default(0).min(0).max(1_000),
             integer("last_lines", "Only the last N new lines (with show: how many last lines follow the matches, default 3).").min(0).max(10_000),
             string("until", "Regular expression: return as soon as a line of the output matches, also one printed before."),
+            string("save_to", "File that gets the whole output of what is waited for, kept up to date while it runs; relative to the session's directory."),
         ]),
         output_schema: None,
         annotations: Annotations { idempotent: true, ..Annotations::default() },
@@ -51,6 +53,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .unwrap_or(TIMEOUT_DEFAULT);
     let show = Show::take(&mut args)?;
     let until = args.regex("until")?;
+    let save_to = args.string("save_to")?;
     args.done()?;
     let session = context.sessions.get(&name)?;
     let deadline = Instant::now() + Duration::from_secs(timeout);
@@ -93,8 +96,12 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             .collect();
         (target, shown, others)
     };
+    let mut saving = Saving::prepare(context, &session, save_to.as_deref())?;
     let Some(id) = target else {
         let mut reply = nothing_runs(context, &session, &others, &show)?;
+        if save_to.is_some() {
+            reply.note("save_to: nothing was saved, since nothing runs");
+        }
         went.into_iter().for_each(|went| reply.note(went));
         return Ok(reply);
     };
@@ -104,9 +111,12 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         deadline,
         typed: None,
         settle: Duration::from_millis(SETTLE_DEFAULT),
+        prompt: None,
+        asks: None,
         cancel: context.cancel,
         progress: context.progress,
     };
+    saving.begin(&session, goal.target)?;
     let outcome = outcome::wait(context.sessions, &session, &goal)?;
     let mut state = session.state();
     let snapshot = state.snapshot()?;
@@ -116,7 +126,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let (start, end) = state.regions.bounds(&state.term, &region);
     let whole = snapshot::span(
         start,
-        end.or_else(|| run::quoted(&state, &outcome.status)),
+        run::before_question(&state, &outcome.status, end),
         snapshot.lines(),
     );
     let span = whole.from(shown.max(whole.first));
@@ -131,6 +141,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     if matches!(outcome.status, Status::Settled) {
         let mut reply = screen::reply(context, &session, Part::Full)?;
         reply.fact("region", id);
+        run::notes(&mut reply, &outcome);
+        saving.tell(&mut reply);
         return Ok(reply);
     }
     let told = Told {
@@ -150,6 +162,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             words::one_line(&region.label, 80)
         ));
     }
+    saving.tell(&mut reply);
     tell_others(&mut reply, &others);
     went.into_iter().for_each(|went| reply.note(went));
     Ok(reply)
