@@ -149,6 +149,9 @@ fn state(status: &Status) -> String {
                 (false, false) => format!("{verb} at \"{at}\""),
             }
         }
+        Status::Unanswered { at, .. } if at.trim().is_empty() => {
+            "unanswered, waiting for input".into()
+        }
         Status::Unanswered { at, secret } => {
             let kind = if *secret {
                 "secret question"

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 /// The error of a bad argument, to be answered as it is.
 pub type BadArgument = String;
 
+/// Whether a line of output matches.
+pub type Matcher = Box<dyn Fn(&str) -> bool>;
+
 /// The arguments of one call. Each is taken out by its name; `done` refuses what is left.
 pub struct Args {
     tool: &'static str,
@@ -219,6 +222,12 @@ impl Args {
                 .map(Some)
                 .map_err(|error| format!("{}: `{name}` {error}", self.tool)),
         }
+    }
+
+    /// A pattern, as the question whether a line matches it.
+    pub fn matcher(&mut self, name: &'static str) -> Result<Option<Matcher>, BadArgument> {
+        let regex = self.regex(name)?;
+        Ok(regex.map(|regex| Box::new(move |line: &str| regex.is_match(line)) as Matcher))
     }
 
     /// Nothing else may have been given.

@@ -5,12 +5,14 @@
 
 mod appeared;
 mod args;
+mod expect;
 mod human;
 mod outcome;
 mod paste;
 mod read;
 mod regions;
 mod report;
+mod rules;
 mod run;
 mod saving;
 mod screen;
@@ -81,6 +83,11 @@ const TABLE: &[Entry] = &[
         name: "send",
         tool: send::tool,
         call: send::call,
+    },
+    Entry {
+        name: "expect",
+        tool: expect::tool,
+        call: expect::call,
     },
     Entry {
         name: "read",

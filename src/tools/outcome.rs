@@ -15,12 +15,17 @@ use crate::session::regions::{self, Kind, Region};
 use crate::session::watch::{Cancel, Woken};
 use crate::session::{Error, RegionId, Session, Sessions, State};
 
+use super::rules::Heard;
+
 pub use front::close_input;
 
 /// What is waited for.
 pub struct Goal<'a> {
     pub target: Target,
-    pub until: Option<&'a Regex>,
+    /// True for a line of the output at which the wait is over.
+    pub until: Option<&'a dyn Fn(&str) -> bool>,
+    /// Only lines after what was heard before count for `until`.
+    pub heard: Option<&'a Heard>,
     pub deadline: Instant,
     /// When the line was typed, which counts as output: what waited before it has not waited since.
     pub typed: Option<Instant>,
@@ -271,8 +276,11 @@ impl<'a> Waiter<'a> {
             self.next_look = FIRST_LOOK;
         }
         self.last_quiet = quiet;
-        if self.until_matches(&state)? {
-            return Ok(Step::Over(self.outcome(Status::Until)));
+        match self.until_matches(&state)? {
+            Some(true) => return Ok(Step::Over(self.outcome(Status::Until))),
+            Some(false) => {}
+            // Before anything else is said of these lines they are matched.
+            None => return Ok(Step::Quiet(Duration::ZERO)),
         }
         Ok(Step::Quiet(quiet))
     }
@@ -287,12 +295,13 @@ impl<'a> Waiter<'a> {
         }
     }
 
-    fn until_matches(&mut self, state: &State) -> Result<bool, Error> {
+    /// None: it is too early to match again.
+    fn until_matches(&mut self, state: &State) -> Result<Option<bool>, Error> {
         let (Some(until), Some(region)) = (
             self.goal.until,
             self.region().and_then(|id| state.regions.get(id)),
         ) else {
-            return Ok(false);
+            return Ok(Some(false));
         };
         let due = self
             .matched_at
@@ -300,20 +309,27 @@ impl<'a> Waiter<'a> {
             .filter(|due| *due > Instant::now());
         if due.is_some() {
             self.wake_at = due;
-            return Ok(false);
+            return Ok(None);
         }
         self.matched_at = Some(Instant::now());
         let snapshot = state.snapshot()?;
         let span = state.span(region, snapshot.lines());
         let (live_from, _) = snapshot.live();
+        let heard = self.goal.heard.map(|heard| (heard, heard.position(state)));
+        let begin = heard.map_or(span.first, |(_, at)| at.line);
         let mut found = false;
-        snapshot.each(span.from(self.matched.max(span.first)), |_, line| {
-            found = until.is_match(&String::from_utf8_lossy(&line.bytes));
+        snapshot.each(span.from(self.matched.max(begin)), |number, line| {
+            let line = String::from_utf8_lossy(&line.bytes);
+            let fresh = match heard {
+                Some((heard, at)) => heard.fresh(at, number, &line),
+                None => Some(&*line),
+            };
+            found = fresh.is_some_and(until);
             !found
         })?;
         // Lines that may still change are matched again.
         self.matched = live_from.max(span.first);
-        Ok(found)
+        Ok(Some(found))
     }
 
     fn tell(&mut self, session: &Session, now: Instant) {

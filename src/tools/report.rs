@@ -248,7 +248,7 @@ pub fn facts(reply: &mut Reply, session: &Session, status: &Status) {
     reply.fact("session", session.name.as_str());
     reply.fact("status", status.name());
     match status {
-        Status::Waiting { at, .. } | Status::Prompt { at } => {
+        Status::Waiting { at, .. } | Status::Unanswered { at, .. } | Status::Prompt { at } => {
             reply.fact("prompt", words::one_line(at, 200))
         }
         _ => {}

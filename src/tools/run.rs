@@ -79,7 +79,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .number("timeout_s", 0, TIMEOUT_MOST)?
         .unwrap_or(TIMEOUT_DEFAULT);
     let show = Show::take(&mut args)?;
-    let until = args.regex("until")?;
+    let until = args.matcher("until")?;
     let settle = args
         .number("settle_ms", 0, SETTLE_MOST)?
         .unwrap_or(SETTLE_DEFAULT);
@@ -125,7 +125,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         saving.begin(&session, typed.target)?;
         let goal = Goal {
             target: typed.target,
-            until: until.as_ref(),
+            until: until.as_deref(),
+            heard: None,
             deadline,
             typed: Some(typed.at),
             settle: Duration::from_millis(settle),
@@ -183,7 +184,7 @@ fn pasted(session: &Session, lines: &[String]) -> (Vec<String>, usize) {
 }
 
 /// The lines to type, one at a time. One trailing newline is the Enter that is pressed anyway.
-fn lines_of(input: &str) -> Result<Vec<String>, String> {
+pub fn lines_of(input: &str) -> Result<Vec<String>, String> {
     if input.len() > INPUT_MOST {
         return Err(format!(
             "run: `input` is {} bytes long; at most {INPUT_MOST} are typed in one call",
@@ -289,7 +290,9 @@ pub fn quoted(state: &crate::session::State, status: &Status) -> Option<Position
     let Position { line, .. } = state.term.cursor().position;
     match status {
         Status::Prompt { .. } => Some(Position { line, byte: 0 }),
-        Status::Waiting { at, .. } if at.chars().count() <= header::AT_MOST => {
+        Status::Waiting { at, .. } | Status::Unanswered { at, .. }
+            if at.chars().count() <= header::AT_MOST =>
+        {
             Some(Position { line, byte: 0 })
         }
         Status::Settled => Some(Position { line, byte: 0 }),
@@ -323,7 +326,7 @@ pub fn notes(reply: &mut Reply, outcome: &Outcome) {
                 "still running{name}; `wait` goes on waiting for it"
             ));
         }
-        Status::Until => reply.note("the command runs on; `wait` goes on waiting for it"),
+        Status::Until | Status::Stopped => reply.note("the command runs on; `wait` goes on waiting for it"),
         Status::Cancelled => reply.note("the wait was cancelled; the command runs on"),
         Status::Waiting { secret: true, .. } => reply.note(SECRET),
         Status::Waiting { .. } => {

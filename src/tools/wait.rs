@@ -52,7 +52,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .number("timeout_s", 0, TIMEOUT_MOST)?
         .unwrap_or(TIMEOUT_DEFAULT);
     let show = Show::take(&mut args)?;
-    let until = args.regex("until")?;
+    let until = args.matcher("until")?;
     let save_to = args.string("save_to")?;
     args.done()?;
     let session = context.sessions.get(&name)?;
@@ -107,7 +107,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     };
     let goal = Goal {
         target: Target::Region(id),
-        until: until.as_ref(),
+        until: until.as_deref(),
+        heard: None,
         deadline,
         typed: None,
         settle: Duration::from_millis(SETTLE_DEFAULT),
