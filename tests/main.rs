@@ -2,7 +2,9 @@
 
 mod bad_input;
 mod cli;
+mod expect;
 mod people;
+mod programs;
 mod protocol;
 mod questions;
 mod readme;

@@ -69,6 +69,8 @@ pub struct View {
     pub hedged: bool,
     /// How it waits, when it does.
     pub waits_by: Option<WaitsBy>,
+    /// Its only thread waits for the terminal and for nothing else: no other descriptor, no time.
+    pub alone: bool,
     /// The terminal's foreground job. None when it cannot be told.
     pub foreground: Option<Foreground>,
     /// The process that waits, else the foreground job's leader. Behind `script`, `sudo` and the like, the one on
@@ -130,6 +132,7 @@ mod tests {
             verdict: Verdict::Waiting,
             hedged: false,
             waits_by: Some(WaitsBy::Poll),
+            alone: false,
             foreground: None,
             process: Some(Named {
                 pid: Pid(pid),

@@ -111,9 +111,9 @@ fn program_name(command: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_string()
 }
 
-/// The kernel's word is enough: a read of whole lines that nothing hedges.
+/// The kernel's word is enough: a read of whole lines, or a process that does nothing but wait for keys.
 pub fn certain(view: &View) -> bool {
-    reads(view) && view.canonical
+    view.verdict == Verdict::Waiting && view.alone || reads(view) && view.canonical
 }
 
 /// It sleeps in a read of the terminal, and nothing hedges that.

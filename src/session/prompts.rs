@@ -35,9 +35,9 @@ const SHELL: &str = "a shell";
 /// Programs first, since "> " alone says least.
 pub const TABLE: &[Prompt] = &[
     prompt("python", r"^>>> $", ">>> "),
-    prompt("python", r"^\.\.\. ", "... "),
+    prompt("python", r"^\.\.\. +$", "... "),
     prompt("ipython", r"^In \[\d+\]: $", "In [12]: "),
-    prompt("ipython", r"^ +\.\.\.: ", "    ...: "),
+    prompt("ipython", r"^ +\.\.\.: +$", "    ...: "),
     prompt("pdb", r"^\((?:[iI])?[pP]db(?:\+\+)?\) $", "(Pdb) "),
     prompt("pdb", r"^ipdb> $", "ipdb> "),
     prompt("gdb", r"^\(gdb\) $", "(gdb) "),
@@ -62,7 +62,7 @@ pub const TABLE: &[Prompt] = &[
     ),
     prompt(
         "irb",
-        r"^irb\(.*\):\d+(?::\d+)?[>*\x22'`/] ?$",
+        r"^irb\(.*\):\d+(?::\d+)?[>*\x22'`/] *$",
         "irb(main):001:0> ",
     ),
     prompt("pry", r"^\[\d+\] pry\(.*\)> $", "[1] pry(main)> "),

@@ -326,7 +326,9 @@ pub fn notes(reply: &mut Reply, outcome: &Outcome) {
                 "still running{name}; `wait` goes on waiting for it"
             ));
         }
-        Status::Until | Status::Stopped => reply.note("the command runs on; `wait` goes on waiting for it"),
+        Status::Until | Status::Stopped => {
+            reply.note("the command runs on; `wait` goes on waiting for it")
+        }
         Status::Cancelled => reply.note("the wait was cancelled; the command runs on"),
         Status::Waiting { secret: true, .. } => reply.note(SECRET),
         Status::Waiting { .. } => {
