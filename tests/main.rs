@@ -1,8 +1,10 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
 mod bad_input;
+mod cases;
 mod cli;
 mod expect;
+mod fullscreen;
 mod people;
 mod programs;
 mod protocol;
@@ -11,6 +13,8 @@ mod readme;
 mod reports;
 mod restart;
 mod run;
+mod save;
+mod send;
 mod sessions;
 mod shell;
 mod shells;

@@ -1,0 +1,1 @@
+//! Cases from public reports.
