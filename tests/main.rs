@@ -5,6 +5,7 @@ mod cases;
 mod cli;
 mod expect;
 mod fullscreen;
+mod lines;
 mod people;
 mod programs;
 mod protocol;
