@@ -207,11 +207,13 @@ fn a_flood_keeps_no_other_session_waiting() {
         );
         assert_eq!(other.body(), format!("other {n}"), "{}", other.text);
     }
-    client.tool("send", json!({"session": "t1", "keys": ["ctrl+c"]}));
-    let end = client.tool(
-        "wait",
-        json!({"session": "t1", "timeout_s": 60, "last_lines": 1}),
-    );
+    let mut end = client.tool("send", json!({"session": "t1", "keys": ["ctrl+c"]}));
+    if end.status() == "running" {
+        end = client.tool(
+            "wait",
+            json!({"session": "t1", "timeout_s": 60, "last_lines": 1}),
+        );
+    }
     assert_eq!(end.facts["exit_code"], 130, "{}", end.text);
 }
 

@@ -24,10 +24,6 @@ pub fn integer(name: &'static str, description: &str) -> Property {
     Property::new(name, description, typed("integer"))
 }
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for the records of further toolsets")
-)]
 pub fn number(name: &'static str, description: &str) -> Property {
     Property::new(name, description, typed("number"))
 }
@@ -51,10 +47,6 @@ pub fn integers(name: &'static str, description: &str) -> Property {
 }
 
 /// An array of objects with exactly these properties.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for the records of further toolsets")
-)]
 pub fn objects<const N: usize>(
     name: &'static str,
     description: &str,
@@ -64,10 +56,6 @@ pub fn objects<const N: usize>(
 }
 
 /// An object with exactly these properties.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for the records of further toolsets")
-)]
 pub fn record<const N: usize>(
     name: &'static str,
     description: &str,

@@ -69,6 +69,7 @@ struct Finding {
     verdict: Verdict,
     hedged: bool,
     by: Option<By>,
+    alone: bool,
     process: Option<Process>,
     running: bool,
     relays: u8,
@@ -82,6 +83,7 @@ impl Finding {
             verdict,
             hedged: false,
             by: None,
+            alone: false,
             running: process.is_some_and(Process::is_running),
             process: process.cloned(),
             relays: 0,
@@ -123,6 +125,7 @@ fn judge(proc: &Proc, tree: &Tree, pane_pid: Pid, terminal: Option<&Terminal>) -
         verdict: finding.verdict,
         hedged: finding.hedged,
         waits_by: finding.by.map(Into::into),
+        alone: finding.alone,
         foreground,
         cpu_ticks: finding
             .process
@@ -294,6 +297,7 @@ impl Scene<'_> {
             verdict,
             hedged,
             by,
+            alone: sight.alone && verdict == Verdict::Waiting,
             running: sight.running,
             secret: verdict == Verdict::Waiting && self.terminal.hides_a_line(),
             unread: self.terminal.unread,

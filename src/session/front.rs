@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use regex::Regex;
+
 use super::Session;
 use super::meta::Ending;
 use super::registry::Sessions;
 use super::watch::Woken;
-use crate::proc::{Verdict, View, WaitsBy};
+pub use crate::proc::View;
+use crate::proc::{Verdict, WaitsBy};
 
 /// How long an ended program's status and last output are waited for; see `ends`.
 const ENDING: Duration = Duration::from_secs(12);
@@ -108,27 +111,34 @@ fn program_name(command: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_string()
 }
 
-/// The kernel's word is enough: a read of whole lines that nothing hedges.
+/// The kernel's word is enough: a read of whole lines, or a process that does nothing but wait for keys.
 pub fn certain(view: &View) -> bool {
-    view.verdict == Verdict::Waiting
-        && !view.hedged
-        && view.canonical
-        && view.waits_by == Some(WaitsBy::Read)
+    view.verdict == Verdict::Waiting && view.alone || reads(view) && view.canonical
+}
+
+/// It sleeps in a read of the terminal, and nothing hedges that.
+pub fn reads(view: &View) -> bool {
+    view.verdict == Verdict::Waiting && !view.hedged && view.waits_by == Some(WaitsBy::Read)
 }
 
 impl Sessions {
     /// Looks at the log's state first and asks /proc only when no shell's marker has settled it. A session whose
     /// program has just ended is looked at again when its end is known.
     pub fn front(&self, session: &Arc<Session>) -> Front {
+        self.front_with(session, None)
+    }
+
+    /// The same with one more pattern for prompts.
+    pub fn front_with(&self, session: &Arc<Session>, prompt: Option<&Regex>) -> Front {
         let watch = session.watch();
         let (_running, never) = crossbeam_channel::bounded(0);
-        let front = self.front_now(session);
+        let front = self.front_now(session, prompt);
         if matches!(&front, Front::Working { view } if view.verdict == Verdict::Gone) {
             let deadline = Instant::now() + ENDING;
             while session.state().ending.is_none() && watch.wait(deadline, &never) == Woken::Changed
             {
             }
-            return self.front_now(session);
+            return self.front_now(session, prompt);
         }
         // The shell that runs the command edits a line again: the command has ended, and the log is about to say
         // so. Unless it says nothing: then the command itself has the shell read keys (read -e, read -n 1).
@@ -138,7 +148,7 @@ impl Sessions {
             while session.state().regions.running_shell() == shell
                 && watch.wait(deadline, &never) == Woken::Changed
             {}
-            return self.front_now(session);
+            return self.front_now(session, prompt);
         }
         front
     }
@@ -159,7 +169,7 @@ impl Sessions {
         view
     }
 
-    fn front_now(&self, session: &Session) -> Front {
+    fn front_now(&self, session: &Session, prompt: Option<&Regex>) -> Front {
         let (line, fullscreen, prompts) = {
             let state = session.state();
             if let Some(ending) = state.ending {
@@ -177,7 +187,7 @@ impl Sessions {
             (
                 state.term.cursor_line(),
                 state.term.fullscreen(),
-                state.prompts.clone(),
+                state.prompts.with(prompt),
             )
         };
         let view = self.look(session);

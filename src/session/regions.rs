@@ -278,6 +278,16 @@ impl Regions {
         self.echoing && self.input.is_some()
     }
 
+    /// The cursor has left the line that was typed: some editors move it down without a line break.
+    pub fn below_echo(&self, term: &Terminal) -> bool {
+        let line = match self.open_input().map(|region| region.start) {
+            Some(Place::Live(mark)) => term.locate(mark).map(|at| at.line),
+            Some(Place::At(at)) => Some(at.line),
+            None => None,
+        };
+        line.is_some_and(|line| term.cursor().position.line > line)
+    }
+
     /// The line break after a line given to a program has come: here its answer begins.
     pub fn echoed(&mut self, term: &mut Terminal, at: Moment) {
         self.echoing = false;

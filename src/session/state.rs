@@ -290,16 +290,15 @@ impl State {
     /// Feeds log bytes, stopping where the echo of a line given to a program ends.
     pub(super) fn feed_echo(&mut self, bytes: &[u8], replay: bool) {
         let mut rest = bytes;
-        if self.regions.echoing() {
-            if let Some(at) = rest.iter().position(|&byte| byte == b'\n') {
-                let (echo, answer) = rest.split_at(at + 1);
-                self.feed_terminal(echo, replay);
-                rest = answer;
-                // The echo may have held the end of the program, and of the region with it.
-                if self.regions.echoing() {
-                    let at = self.moment();
-                    self.regions.echoed(&mut self.term, at);
-                }
+        // The echo may hold the end of the program, and of the region with it.
+        while self.regions.echoing() {
+            let Some(end) = next_row(rest) else { break };
+            let (echo, answer) = rest.split_at(end);
+            self.feed_terminal(echo, replay);
+            rest = answer;
+            if echo.ends_with(b"\n") || self.regions.below_echo(&self.term) {
+                let at = self.moment();
+                self.regions.echoed(&mut self.term, at);
             }
         }
         self.feed_terminal(rest, replay);
@@ -392,4 +391,19 @@ impl State {
             }
         }
     }
+}
+
+/// One past the first line break, or the first cursor movement down (`ESC [ n B`).
+fn next_row(bytes: &[u8]) -> Option<usize> {
+    let mut digits_of: Option<usize> = None;
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'\n' => return Some(at + 1),
+            b'[' if at > 0 && bytes[at - 1] == 0x1b => digits_of = Some(at),
+            b'0'..=b'9' => {}
+            b'B' if digits_of.is_some() => return Some(at + 1),
+            _ => digits_of = None,
+        }
+    }
+    None
 }

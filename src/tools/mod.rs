@@ -3,12 +3,19 @@
 //! Knows what a tool does, not how a message travels.
 #![forbid(unsafe_code)]
 
+mod appeared;
 mod args;
+mod expect;
+mod human;
 mod outcome;
+mod paste;
 mod read;
 mod regions;
 mod report;
+mod rules;
 mod run;
+mod saving;
+mod screen;
 mod search;
 mod send;
 mod session_close;
@@ -78,6 +85,11 @@ const TABLE: &[Entry] = &[
         name: "send",
         tool: send::tool,
         call: send::call,
+    },
+    Entry {
+        name: "expect",
+        tool: expect::tool,
+        call: expect::call,
     },
     Entry {
         name: "read",

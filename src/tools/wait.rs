@@ -17,7 +17,9 @@ use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Target};
 use super::report::{Show, Told};
 use super::run::{self, SETTLE_DEFAULT};
-use super::{Context, Failure, send};
+use super::saving::Saving;
+use super::screen::{self, Part};
+use super::{Context, Failure};
 
 pub fn tool() -> Tool {
     use schema::{integer, string};
@@ -36,6 +38,7 @@ starting a command again; it types nothing. To stop what runs use `send` keys=[\
             integer("show_after", "With show: so many lines after each match.").default(0).min(0).max(1_000),
             integer("last_lines", "Only the last N new lines (with show: how many last lines follow the matches, default 3).").min(0).max(10_000),
             string("until", "Regular expression: return as soon as a line of the output matches, also one printed before."),
+            string("save_to", "File that gets the whole output of what is waited for, kept up to date while it runs; relative to the session's directory."),
         ]),
         output_schema: None,
         annotations: Annotations { idempotent: true, ..Annotations::default() },
@@ -49,7 +52,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .number("timeout_s", 0, TIMEOUT_MOST)?
         .unwrap_or(TIMEOUT_DEFAULT);
     let show = Show::take(&mut args)?;
-    let until = args.regex("until")?;
+    let until = args.matcher("until")?;
+    let save_to = args.string("save_to")?;
     args.done()?;
     let session = context.sessions.get(&name)?;
     let deadline = Instant::now() + Duration::from_secs(timeout);
@@ -92,20 +96,28 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             .collect();
         (target, shown, others)
     };
+    let mut saving = Saving::prepare(context, &session, save_to.as_deref())?;
     let Some(id) = target else {
         let mut reply = nothing_runs(context, &session, &others, &show)?;
+        if save_to.is_some() {
+            reply.note("save_to: nothing was saved, since nothing runs");
+        }
         went.into_iter().for_each(|went| reply.note(went));
         return Ok(reply);
     };
     let goal = Goal {
         target: Target::Region(id),
-        until: until.as_ref(),
+        until: until.as_deref(),
+        heard: None,
         deadline,
         typed: None,
         settle: Duration::from_millis(SETTLE_DEFAULT),
+        prompt: None,
+        asks: None,
         cancel: context.cancel,
         progress: context.progress,
     };
+    saving.begin(&session, goal.target)?;
     let outcome = outcome::wait(context.sessions, &session, &goal)?;
     let mut state = session.state();
     let snapshot = state.snapshot()?;
@@ -115,7 +127,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let (start, end) = state.regions.bounds(&state.term, &region);
     let whole = snapshot::span(
         start,
-        end.or_else(|| run::quoted(&state, &outcome.status)),
+        run::before_question(&state, &outcome.status, end),
         snapshot.lines(),
     );
     let span = whole.from(shown.max(whole.first));
@@ -128,8 +140,10 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     agent.told = last;
     drop(state);
     if matches!(outcome.status, Status::Settled) {
-        let mut reply = send::screen(context, &session)?;
+        let mut reply = screen::reply(context, &session, Part::Full)?;
         reply.fact("region", id);
+        run::notes(&mut reply, &outcome);
+        saving.tell(&mut reply);
         return Ok(reply);
     }
     let told = Told {
@@ -138,6 +152,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         region: Some(&region),
         span,
         snapshot: &snapshot,
+        echo: None,
     };
     let mut reply = told.reply(&show)?;
     run::notes(&mut reply, &outcome);
@@ -148,6 +163,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             words::one_line(&region.label, 80)
         ));
     }
+    saving.tell(&mut reply);
     tell_others(&mut reply, &others);
     went.into_iter().for_each(|went| reply.note(went));
     Ok(reply)
@@ -229,6 +245,7 @@ fn nothing_runs(
         region: None,
         span: none,
         snapshot: &snapshot,
+        echo: None,
     };
     let mut reply = told.reply(show)?;
     match &front {
