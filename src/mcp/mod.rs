@@ -12,6 +12,7 @@ pub mod era;
 pub mod error;
 #[cfg(test)]
 mod fake;
+mod kind;
 pub mod lines;
 pub mod message;
 mod pending;
@@ -20,6 +21,9 @@ pub mod schema;
 mod service;
 mod workers;
 
+pub use kind::{Kind, kind};
 pub use lines::serve_lines;
 pub use pending::Progress;
-pub use service::{Annotations, Call, Client, ServerInfo, Service, Tool, ToolResult};
+pub use service::{
+    Annotations, Call, Client, STATELESS, ServerInfo, Service, Tool, ToolResult,
+};

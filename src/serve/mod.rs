@@ -20,6 +20,7 @@ pub fn tools(config: &Config) -> Tools {
             tmux_socket: config.tmux_socket.clone(),
             log_limit: config.log_limit,
             attach_prefix: config.attach_prefix.clone(),
+            socket: None,
         },
         read_only: config.read_only,
     })
