@@ -419,11 +419,6 @@ impl Connection {
         self.pending.cancel_all();
     }
 
-    /// The revision that the handshake came to.
-    pub fn version(&self) -> Option<&'static str> {
-        self.handshake().version
-    }
-
     fn handshake(&self) -> MutexGuard<'_, Handshake> {
         self.handshake
             .lock()

@@ -54,7 +54,11 @@ mod tests {
             ..Headers::default()
         };
         for (text, without, with) in [
-            (request("tools/list", &json!({})), Kind::Legacy, Kind::Modern),
+            (
+                request("tools/list", &json!({})),
+                Kind::Legacy,
+                Kind::Modern,
+            ),
             (
                 request("initialize", &json!({})),
                 Kind::Initialize,

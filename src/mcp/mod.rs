@@ -21,9 +21,8 @@ pub mod schema;
 mod service;
 mod workers;
 
+pub use codec::{LINE_LIMIT, Line, Lines, write_line};
 pub use kind::{Kind, kind};
 pub use lines::serve_lines;
 pub use pending::Progress;
-pub use service::{
-    Annotations, Call, Client, STATELESS, ServerInfo, Service, Tool, ToolResult,
-};
+pub use service::{Annotations, Call, Client, STATELESS, ServerInfo, Service, Tool, ToolResult};

@@ -17,7 +17,7 @@ pub struct Direct {
 impl Direct {
     pub fn new(config: &Config, agent: &'static str) -> Direct {
         Direct {
-            tools: super::tools(config),
+            tools: super::tools(config, None),
             agent,
         }
     }

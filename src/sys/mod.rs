@@ -9,6 +9,7 @@ pub mod inotify;
 pub mod limits;
 pub mod parent;
 pub mod passwd;
+pub mod peer;
 pub mod pidfd;
 pub mod poll;
 // Not all of it has a user yet: devices will.

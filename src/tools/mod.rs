@@ -278,6 +278,12 @@ impl Log {
     }
 }
 
+/// Whether a tool can be called twice where once was meant: it only reads, or it waits for what runs anyway.
+pub fn is_harmless(name: &str) -> bool {
+    let entry = TABLE.iter().find(|entry| entry.name == name);
+    entry.is_some_and(|entry| name == "wait" || (entry.tool)().annotations.read_only)
+}
+
 /// Annotations of a tool that only reads.
 fn reads() -> Annotations {
     Annotations {
