@@ -34,6 +34,9 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 /// After a refusal, how long what the client still sends is read, so that it gets to read the answer.
 const LINGER: Duration = Duration::from_secs(2);
 
+/// The same where there is no room to linger: what has come already, and a moment more.
+const LINGER_BUSY: Duration = Duration::from_millis(200);
+
 /// Descriptors that one connection may cost: its own, two of the inner socket, two of a tmux call.
 const DESCRIPTORS_EACH: u64 = 5;
 
@@ -255,7 +258,11 @@ impl Shared {
         }
         match self.table.enter(&stream) {
             Some(place) => self.serve(stream, place),
-            None => busy(&stream),
+            None => {
+                busy(&stream);
+                stream.end(Shutdown::Write);
+                Input::new(stream).drain(Instant::now() + LINGER_BUSY);
+            }
         }
     }
 

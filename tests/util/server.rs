@@ -305,7 +305,7 @@ pub fn post(fields: &[(&str, &str)], body: &str) -> Vec<u8> {
 /// Reads one answer to its end.
 pub fn answer(stream: &mut dyn Wire) -> Answer {
     let mut reader = BufReader::new(stream);
-    let mut line = |reader: &mut BufReader<&mut dyn Wire>| {
+    let line = |reader: &mut BufReader<&mut dyn Wire>| {
         let mut line = String::new();
         reader.read_line(&mut line).expect("an answer comes");
         line.trim_end().to_owned()
