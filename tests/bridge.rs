@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::util::binary;
 use crate::util::client::{Client, DEADLINE};
 use crate::util::dir::Dir;
 use crate::util::reply::Reply;
@@ -196,6 +197,15 @@ fn a_stdio_start_becomes_a_bridge() {
     assert!(client.stderr().contains("bridge"), "{}", client.stderr());
     let sessions = server.get("/api/sessions").json();
     assert_eq!(sessions[0]["name"], "t1");
+    // It works where the client was started, not where the server was.
+    let elsewhere = server.dir.path().join("run");
+    let mut command = server.dir.command(binary());
+    command
+        .args(["call", "session_create", "name=t2"])
+        .current_dir(&elsewhere);
+    server.dir.end(command, "call").good();
+    let cwd = server.get("/api/sessions/t2").json()["cwd"].clone();
+    assert_eq!(cwd.as_str(), elsewhere.to_str());
     server.kill();
     server.start_again();
     let ran = client.tool("run", json!({"session": "t1", "input": "(exit 2)"}));

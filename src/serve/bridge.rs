@@ -86,7 +86,7 @@ impl Bridge {
             ));
         }
         let mut carrying = Carrying {
-            ledger: Ledger::new(self.actor.clone()),
+            ledger: Ledger::new(self.actor.clone(), super::folder()),
             output,
             kept: Vec::new(),
             bridge: self,

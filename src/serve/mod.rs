@@ -33,6 +33,11 @@ pub fn tools(config: &Config, socket: Option<PathBuf>) -> Tools {
     })
 }
 
+/// Where this process was started, for a server that was started elsewhere.
+fn folder() -> Option<String> {
+    std::env::current_dir().ok()?.to_str().map(str::to_owned)
+}
+
 /// This program, for panes to start again. Without a /proc the name it was called by must do.
 fn binary() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| {

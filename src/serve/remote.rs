@@ -44,7 +44,9 @@ impl Remote {
         let client = json!({ "name": agent, "version": env!("CARGO_PKG_VERSION") });
         let initialize =
             json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
-        remote.request(HELLO, json!({ "actor": agent })).ok()?;
+        remote
+            .request(HELLO, json!({ "actor": agent, "folder": super::folder() }))
+            .ok()?;
         remote.request("initialize", initialize).ok()?;
         Some(remote)
     }

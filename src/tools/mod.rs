@@ -109,6 +109,8 @@ const TABLE: &[Entry] = &[
 pub struct Context<'a> {
     pub sessions: &'a Arc<Sessions>,
     pub agent: &'a str,
+    /// The folder that it works in, where it is not this process's.
+    pub folder: Option<&'a str>,
     pub cancel: &'a Cancel,
     pub progress: Option<&'a Progress>,
 }
@@ -186,6 +188,7 @@ impl Tools {
         let context = Context {
             sessions: &sessions,
             agent: &agent,
+            folder: call.client.folder.as_deref(),
             cancel: &call.cancel,
             progress: call.progress.as_ref(),
         };
