@@ -1,10 +1,13 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
 mod bad_input;
+mod bridge;
 mod cases;
 mod cli;
 mod expect;
 mod fullscreen;
+mod gate;
+mod http;
 mod lines;
 mod people;
 mod programs;
@@ -16,6 +19,7 @@ mod restart;
 mod run;
 mod save;
 mod send;
+mod serve;
 mod sessions;
 mod shell;
 mod shells;

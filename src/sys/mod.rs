@@ -11,6 +11,7 @@ pub mod lifeline;
 pub mod limits;
 pub mod parent;
 pub mod passwd;
+pub mod peer;
 pub mod pidfd;
 pub mod poll;
 // Not all of it has a user yet: devices will.
