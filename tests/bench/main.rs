@@ -8,6 +8,7 @@ mod term;
 #[path = "../util/mod.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]
 mod util;
+mod waiting;
 
 use std::process::ExitCode;
 
@@ -17,8 +18,9 @@ fn main() -> ExitCode {
     match args.next().as_deref() {
         Some("latency") => latency::run(),
         Some("term") => term::run(args),
+        Some("waiting") => waiting::run(),
         _ => {
-            eprintln!("usage: cargo bench --bench bench -- latency | term [MEGABYTES]");
+            eprintln!("usage: cargo bench --bench bench -- latency | term [MEGABYTES] | waiting");
             ExitCode::from(2)
         }
     }
