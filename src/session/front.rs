@@ -18,6 +18,9 @@ const ENDING: Duration = Duration::from_secs(12);
 /// How long the log may lag behind the kernel's view before that is taken at its word.
 const LAG: Duration = Duration::from_secs(1);
 
+/// The same while more of the log keeps coming.
+const LAG_MOST: Duration = Duration::from_secs(20);
+
 /// The process that waits for keys one by one, as a shell's editor does.
 fn editing(front: &Front) -> Option<u32> {
     match front {
@@ -144,9 +147,10 @@ impl Sessions {
         // so. Unless it says nothing: then the command itself has the shell read keys (read -e, read -n 1).
         let shell = session.state().regions.running_shell();
         if shell.is_some() && editing(&front) == shell {
-            let deadline = Instant::now() + LAG;
+            // After a flood there is much to be said first: as long as it goes on, it lags.
+            let most = Instant::now() + LAG_MOST;
             while session.state().regions.running_shell() == shell
-                && watch.wait(deadline, &never) == Woken::Changed
+                && watch.wait(most.min(Instant::now() + LAG), &never) == Woken::Changed
             {}
             return self.front_now(session, prompt);
         }

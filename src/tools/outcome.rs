@@ -261,7 +261,12 @@ impl<'a> Waiter<'a> {
                 return Ok(Step::Over(self.outcome(Status::Prompt { at })));
             }
             if !region.running() {
-                let status = done(&state, region);
+                let status = match region.at_prompt {
+                    true => Status::Prompt {
+                        at: state.term.cursor_line(),
+                    },
+                    false => done(&state, region),
+                };
                 let ended = *self.ended_at.get_or_insert_with(Instant::now);
                 // A shell is ready for the next line only at its prompt.
                 let ready = !state.regions.between() || state.ending.is_some();

@@ -78,8 +78,14 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             .or_else(|| state.regions.running())
             .map(|region| region.id);
         let target = agent.left.or(open).or(untold);
+        let mine = |region: &Region| {
+            region.id <= agent.told && region.who.as_deref() == Some(context.agent)
+        };
         let shown = if agent.left.is_some() && target == agent.left {
             agent.shown
+        } else if target.is_some_and(|id| state.regions.get(id).is_some_and(mine)) {
+            // The program that it talks with.
+            agent.seen
         } else {
             0
         };
@@ -142,7 +148,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     if matches!(outcome.status, Status::Settled) {
         let mut reply = screen::reply(context, &session, Part::Full)?;
         reply.fact("region", id);
-        run::notes(&mut reply, &outcome);
+        run::notes(context, &session, &mut reply, &outcome);
         saving.tell(&mut reply);
         return Ok(reply);
     }
@@ -155,7 +161,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         echo: None,
     };
     let mut reply = told.reply(&show)?;
-    run::notes(&mut reply, &outcome);
+    run::notes(context, &session, &mut reply, &outcome);
     if region.who.as_deref() != Some(context.agent) {
         let who = region.who.as_deref().unwrap_or("a person");
         reply.note(format!(
