@@ -151,7 +151,8 @@ impl Sessions {
             let most = Instant::now() + LAG_MOST;
             while session.state().regions.running_shell() == shell
                 && watch.wait(most.min(Instant::now() + LAG), &never) == Woken::Changed
-            {}
+            {
+            }
             return self.front_now(session, prompt);
         }
         front
