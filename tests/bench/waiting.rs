@@ -118,9 +118,9 @@ const TALKS: &[(&str, &[&str])] = &[
 ];
 
 pub fn run() -> ExitCode {
-    let wrong = lanes(RUNS, |client, at| work(client, at));
+    let wrong = lanes(RUNS, work);
     report("work taken for a question", RUNS, &wrong);
-    let missed = lanes(PROMPTS, |client, at| talk(client, at));
+    let missed = lanes(PROMPTS, talk);
     report("prompts and questions missed", PROMPTS, &missed);
     silence();
     ExitCode::from(u8::from(!wrong.is_empty() || !missed.is_empty()))
