@@ -59,7 +59,7 @@ fn a_person_could_have_typed_it() {
     assert_eq!(reply.body(), "several words|and $more|", "{}", reply.text);
     let log = client.tool(
         "read",
-        json!({"session": "t1", "view": "raw", "start": 0, "max_bytes": 60_000}),
+        json!({"session": "t1", "view": "raw", "start": 0, "max_bytes": 10_000}),
     );
     assert!(
         log.text.contains("\\x08") || log.text.contains("\\b"),

@@ -4,6 +4,7 @@ mod bad_input;
 mod bridge;
 mod cases;
 mod cli;
+mod crowd;
 mod expect;
 mod fullscreen;
 mod gate;

@@ -149,7 +149,7 @@ fn exit(session: &Session, tmux: &Tmux) -> Option<Info> {
 /// Waits until the log holds all that the pane printed. A dead pane keeps its pipe open, so nothing says so
 /// outright: but a pane that tmux calls dead has been read to its end, one more answer from tmux means that its
 /// loop has written to the pipe what fits, and a tap that sleeps has taken all of it.
-fn drain(session: &Session, tmux: &Tmux, proc: &Proc) {
+pub(super) fn drain(session: &Session, tmux: &Tmux, proc: &Proc) {
     let deadline = Instant::now() + PATIENCE;
     let mut quiet = 0;
     let mut length = None;

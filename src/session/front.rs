@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use regex::Regex;
 
-use super::Session;
 use super::meta::Ending;
 use super::registry::Sessions;
 use super::watch::Woken;
+use super::{Session, ends};
 pub use crate::proc::View;
 use crate::proc::{Verdict, WaitsBy};
 
@@ -17,6 +17,9 @@ const ENDING: Duration = Duration::from_secs(12);
 
 /// How long the log may lag behind the kernel's view before that is taken at its word.
 const LAG: Duration = Duration::from_secs(1);
+
+/// The same while more of the log keeps coming.
+const LAG_MOST: Duration = Duration::from_secs(20);
 
 /// The process that waits for keys one by one, as a shell's editor does.
 fn editing(front: &Front) -> Option<u32> {
@@ -144,10 +147,16 @@ impl Sessions {
         // so. Unless it says nothing: then the command itself has the shell read keys (read -e, read -n 1).
         let shell = session.state().regions.running_shell();
         if shell.is_some() && editing(&front) == shell {
-            let deadline = Instant::now() + LAG;
+            // After a flood there is much to be said first: as long as it goes on, it lags.
+            let most = Instant::now() + LAG_MOST;
             while session.state().regions.running_shell() == shell
-                && watch.wait(deadline, &never) == Woken::Changed
-            {}
+                && watch.wait(most.min(Instant::now() + LAG), &never) == Woken::Changed
+            {
+            }
+            // On a machine that is busy it lags longer: then whoever writes it is asked.
+            if session.state().regions.running_shell() == shell {
+                ends::drain(session, &self.tmux, &self.proc);
+            }
             return self.front_now(session, prompt);
         }
         front

@@ -92,7 +92,7 @@ pub fn wait(
     let mut waiter = Waiter::new(goal);
     loop {
         let quiet = match waiter.look_at_log(session)? {
-            Step::Over(outcome) => return Ok(outcome),
+            Step::Over(outcome) => return Ok(*outcome),
             Step::Quiet(quiet) => quiet,
         };
         let now = Instant::now();
@@ -157,7 +157,7 @@ fn done(state: &State, region: &Region) -> Status {
 }
 
 enum Step {
-    Over(Outcome),
+    Over(Box<Outcome>),
     /// Nothing decided; how long output has been quiet.
     Quiet(Duration),
 }
@@ -210,6 +210,10 @@ impl<'a> Waiter<'a> {
         }
     }
 
+    fn over(&mut self, status: Status) -> Step {
+        Step::Over(Box::new(self.outcome(status)))
+    }
+
     /// What the markers and the lines tell.
     fn look_at_log(&mut self, session: &Arc<Session>) -> Result<Step, Error> {
         let state = session.state();
@@ -229,7 +233,7 @@ impl<'a> Waiter<'a> {
             {
                 // A redraw shows the typed line again; only an empty one means that the line is gone.
                 if prompt.continuation {
-                    return Ok(Step::Over(self.outcome(Status::Continuation)));
+                    return Ok(self.over(Status::Continuation));
                 }
                 if state.typed().is_some_and(|typed| typed.is_empty()) {
                     let exit = state
@@ -237,7 +241,7 @@ impl<'a> Waiter<'a> {
                         .idle_status
                         .filter(|(at, _)| *at >= offset)
                         .map(|(_, status)| status);
-                    return Ok(Step::Over(self.outcome(Status::NoCommand { exit })));
+                    return Ok(self.over(Status::NoCommand { exit }));
                 }
             }
         }
@@ -246,27 +250,32 @@ impl<'a> Waiter<'a> {
             .and_then(|id| state.regions.get(id))
             .is_none_or(|region| region.status != regions::Status::Done);
         if let Some(ending) = state.ending.filter(|_| lost) {
-            return Ok(Step::Over(self.outcome(super::report::closed(&ending))));
+            return Ok(self.over(super::report::closed(&ending)));
         }
         if let Some(reason) = state.stopped.as_ref().filter(|_| lost) {
             let how = format!(
                 "nothing that is printed is kept any more ({reason}): how it ends will not be known"
             );
-            return Ok(Step::Over(self.outcome(Status::Closed { how, exit: None })));
+            return Ok(self.over(Status::Closed { how, exit: None }));
         }
         if let Some(region) = self.region().and_then(|id| state.regions.get(id)) {
             // The command is a shell of its own, which has reached its prompt.
             if region.running() && state.regions.prompt().is_some() {
                 let at = state.term.cursor_line();
-                return Ok(Step::Over(self.outcome(Status::Prompt { at })));
+                return Ok(self.over(Status::Prompt { at }));
             }
             if !region.running() {
-                let status = done(&state, region);
+                let status = match region.at_prompt {
+                    true => Status::Prompt {
+                        at: state.term.cursor_line(),
+                    },
+                    false => done(&state, region),
+                };
                 let ended = *self.ended_at.get_or_insert_with(Instant::now);
                 // A shell is ready for the next line only at its prompt.
                 let ready = !state.regions.between() || state.ending.is_some();
                 if ready || ended.elapsed() >= PROMPT_FOLLOWS {
-                    return Ok(Step::Over(self.outcome(status)));
+                    return Ok(self.over(status));
                 }
                 self.wake_at = Some(ended + PROMPT_FOLLOWS);
             }
@@ -277,7 +286,7 @@ impl<'a> Waiter<'a> {
         }
         self.last_quiet = quiet;
         match self.until_matches(&state)? {
-            Some(true) => return Ok(Step::Over(self.outcome(Status::Until))),
+            Some(true) => return Ok(self.over(Status::Until)),
             Some(false) => {}
             // Before anything else is said of these lines they are matched.
             None => return Ok(Step::Quiet(Duration::ZERO)),

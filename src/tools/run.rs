@@ -261,11 +261,11 @@ pub fn tell(
     if matches!(outcome.status, Status::Settled) {
         // A full-screen program has come up: its screen is what it has to say.
         reply = screen::reply(context, session, Part::Full)?;
-        notes(&mut reply, outcome);
+        notes(context, session, &mut reply, outcome);
         reply.fact("region", outcome.region);
         return Ok(reply);
     }
-    notes(&mut reply, outcome);
+    notes(context, session, &mut reply, outcome);
     if matches!(&outcome.status, Status::Done { exit: None, .. })
         && region
             .as_ref()
@@ -316,14 +316,24 @@ pub fn before_question(
 pub const SECRET: &str =
     "it reads without echo, as for a password: leave that to the user, at the attach command";
 
+/// Output that has paused for so long is told as silence.
+const SILENT: Duration = Duration::from_secs(2);
+
 /// What the reader should do next, where the header alone does not say.
-pub fn notes(reply: &mut Reply, outcome: &Outcome) {
+pub fn notes(context: &Context<'_>, session: &Session, reply: &mut Reply, outcome: &Outcome) {
     let name = outcome.view.as_ref().map(front::name);
     match &outcome.status {
         Status::Running => {
-            let name = name.map_or(String::new(), |name| format!(" ({name} works)"));
+            let name = name.unwrap_or_else(|| front::name(&context.sessions.look(session)));
+            let quiet = session.state().last_output.elapsed();
+            let silent = if quiet >= SILENT {
+                let quiet = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
+                format!(", silent for {}", words::duration(quiet))
+            } else {
+                String::new()
+            };
             reply.note(format!(
-                "still running{name}; `wait` goes on waiting for it"
+                "{name} works{silent}; `wait` goes on waiting for it"
             ));
         }
         Status::Until | Status::Stopped => {

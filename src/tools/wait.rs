@@ -7,8 +7,9 @@ use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
 use crate::reply::header::Status;
 use crate::reply::words;
+use crate::session::exit;
 use crate::session::front::Front;
-use crate::session::regions::Region;
+use crate::session::regions::{Kind, Region};
 use crate::session::snapshot;
 use crate::session::watch::Woken;
 use crate::session::{RegionId, Session};
@@ -78,8 +79,14 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             .or_else(|| state.regions.running())
             .map(|region| region.id);
         let target = agent.left.or(open).or(untold);
+        let mine = |region: &Region| {
+            region.id <= agent.told && region.who.as_deref() == Some(context.agent)
+        };
         let shown = if agent.left.is_some() && target == agent.left {
             agent.shown
+        } else if target.is_some_and(|id| state.regions.get(id).is_some_and(mine)) {
+            // The program that it talks with.
+            agent.seen
         } else {
             0
         };
@@ -142,7 +149,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     if matches!(outcome.status, Status::Settled) {
         let mut reply = screen::reply(context, &session, Part::Full)?;
         reply.fact("region", id);
-        run::notes(&mut reply, &outcome);
+        run::notes(context, &session, &mut reply, &outcome);
         saving.tell(&mut reply);
         return Ok(reply);
     }
@@ -155,7 +162,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         echo: None,
     };
     let mut reply = told.reply(&show)?;
-    run::notes(&mut reply, &outcome);
+    run::notes(context, &session, &mut reply, &outcome);
     if region.who.as_deref() != Some(context.agent) {
         let who = region.who.as_deref().unwrap_or("a person");
         reply.note(format!(
@@ -214,6 +221,10 @@ fn nothing_runs(
     let snapshot = state.snapshot()?;
     let last = state.regions.last_id();
     let lines = snapshot.lines();
+    let own = |region: &&Region| {
+        region.kind == Kind::Command && region.who.as_deref() == Some(context.agent)
+    };
+    let latest = state.regions.all().iter().rev().find(own).cloned();
     let agent = state.agents.entry(context.agent.to_string()).or_default();
     agent.told = last;
     agent.seen = lines;
@@ -255,7 +266,16 @@ fn nothing_runs(
                 words::one_line(typed, 120)
             ));
         }
-        Front::Shell { .. } => reply.note("the shell is at its prompt"),
+        Front::Shell { .. } => {
+            reply.note("the shell is at its prompt");
+            // send may have told of it: whoever waits for it all the same is told again.
+            if let Some(latest) = &latest {
+                reply.note(format!("your last command was {}", ended(latest)));
+                reply.fact("region", latest.id);
+                reply.fact("exit_code", latest.exit);
+                reply.fact("signal", latest.exit.and_then(exit::signal_of));
+            }
+        }
         Front::Working { .. } => reply.note(format!(
             "{} is in front; nothing that you started is unfinished",
             front.name()
@@ -266,18 +286,20 @@ fn nothing_runs(
     Ok(reply)
 }
 
+/// A command that has ended, in a few words.
+fn ended(region: &Region) -> String {
+    let exit = crate::reply::header::exit_text(region.exit, &region.pipestatus);
+    let label = words::one_line(&region.label, 80);
+    format!("#{}: {label} · {exit}", region.id)
+}
+
 /// At most so many of others' commands are told by name.
 const OTHERS_TOLD: usize = 10;
 
 fn tell_others(reply: &mut Reply, others: &[Region]) {
     for region in others.iter().rev().take(OTHERS_TOLD).rev() {
         let who = region.who.as_deref().unwrap_or("a person");
-        let exit = crate::reply::header::exit_text(region.exit, &region.pipestatus);
-        reply.note(format!(
-            "meanwhile {who} ran #{}: {} · {exit}",
-            region.id,
-            words::one_line(&region.label, 80)
-        ));
+        reply.note(format!("meanwhile {who} ran {}", ended(region)));
     }
     if !others.is_empty() {
         reply.fact(

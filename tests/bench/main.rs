@@ -10,6 +10,7 @@ mod term;
 #[path = "../util/mod.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]
 mod util;
+mod waiting;
 
 use std::process::ExitCode;
 
@@ -21,9 +22,10 @@ fn main() -> ExitCode {
         Some("latency") => latency::run(),
         Some("pickup") => pickup::run(args),
         Some("term") => term::run(args),
+        Some("waiting") => waiting::run(),
         _ => {
             eprintln!(
-                "usage: cargo bench --bench bench -- agents | latency | pickup [MEGABYTES] | term [MEGABYTES]"
+                "usage: cargo bench --bench bench -- agents | latency | pickup [MEGABYTES] | term [MEGABYTES] | waiting"
             );
             ExitCode::from(2)
         }
