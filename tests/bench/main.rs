@@ -4,6 +4,7 @@
 mod inputs;
 mod latency;
 mod peers;
+mod shell;
 mod term;
 #[path = "../util/mod.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]
@@ -16,9 +17,13 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     match args.next().as_deref() {
         Some("latency") => latency::run(),
+        Some("shell") => {
+            shell::run();
+            ExitCode::SUCCESS
+        }
         Some("term") => term::run(args),
         _ => {
-            eprintln!("usage: cargo bench --bench bench -- latency | term [MEGABYTES]");
+            eprintln!("usage: cargo bench --bench bench -- latency | shell | term [MEGABYTES]");
             ExitCode::from(2)
         }
     }

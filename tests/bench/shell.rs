@@ -2,12 +2,12 @@
 //! turn.
 
 #[path = "../../src/place/files.rs"]
+#[allow(unused_imports, reason = "its unit tests are not built here")]
 mod files;
-#[path = "../util/pty.rs"]
-mod pty;
 
+use crate::util::pty::Pty;
 use files::Shell;
-use pty::Pty;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
