@@ -9,6 +9,7 @@ mod common;
 mod files;
 mod fish;
 mod harness;
+mod nested;
 mod places;
 mod screen;
 mod zsh;
@@ -343,6 +344,36 @@ behaviours! {
     }
     74 "logout file" {
         Bash b74 = bash::logout;
+    }
+    75 "every kind below every kind" {
+        Bash b75 = nested::every_kind;
+        Zsh z75 = nested::every_kind;
+        Fish f75 = nested::every_kind;
+    }
+    76 "variables of shells below" {
+        Bash b76 = nested::own_variables;
+        Zsh z76 = nested::own_variables;
+        Fish f76 = nested::own_variables;
+    }
+    77 "loaded twice" {
+        Bash b77 = nested::loaded_twice;
+        Zsh z77 = nested::loaded_twice;
+        Fish f77 = nested::loaded_twice;
+    }
+    78 "exported under 2 KB" {
+        Bash b78 = nested::exported_size;
+        Zsh z78 = nested::exported_size;
+        Fish f78 = nested::exported_size;
+    }
+    79 "plain form" {
+        Bash b79 = nested::plain;
+        Zsh z79 = nested::plain;
+        Fish f79 = nested::plain;
+    }
+    80 "unfinished control string" {
+        Bash b80 = common::unfinished_string;
+        Zsh z80 = common::unfinished_string;
+        Fish f80 = common::unfinished_string;
     }
     72 "nonce unset" {
         Bash b72 = places::no_nonce;

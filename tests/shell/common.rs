@@ -382,6 +382,25 @@ pub fn type_ahead(shell: Shell) {
     assert_eq!(order, ["C", "D1(1)", "C", "D0(0)"]);
 }
 
+/// Output that ends within a control string: a reader that waits for the string's end has it before the end marker.
+pub fn unfinished_string(shell: Shell) {
+    let mut session = Session::start(shell, "");
+    for typed in [
+        r"printf '\033Pq'",
+        r"printf '\033_x'",
+        r"printf '\033'",
+        "true",
+    ] {
+        session.press(&format!("{typed}\r"));
+        session.wait("an end", |session| session.short().ends_with("D0(0) A B"));
+        assert!(
+            session.text().contains("\x1b\\\x1b]133;D;0;"),
+            "{}",
+            session.text()
+        );
+    }
+}
+
 pub fn exit(shell: Shell) {
     let mut session = Session::start(shell, "");
     session.press("exit 5\r");
