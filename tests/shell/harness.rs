@@ -338,11 +338,25 @@ impl Session {
         self.pty.type_bytes(keys.as_bytes());
     }
 
+    /// Reads what comes next, and answers what any terminal answers: fish 4 asks what this one is (DA1, ECMA-48) and
+    /// waits for that.
+    fn read(&mut self, deadline: Instant) -> bool {
+        let before = self.bytes.len();
+        let some = self.pty.read(&mut self.bytes, deadline);
+        // The question may come in two pieces.
+        let new = &self.bytes[before.saturating_sub(3)..];
+        let asked = |question: &[u8]| new.windows(question.len()).any(|bytes| bytes == question);
+        if asked(b"\x1b[c") || asked(b"\x1b[0c") {
+            self.pty.type_bytes(b"\x1b[?6c");
+        }
+        some
+    }
+
     /// Reads for at most a second; true when `wanted` holds by then.
     pub fn within_a_second(&mut self, wanted: impl Fn(&Session) -> bool) -> bool {
         let deadline = Instant::now() + Duration::from_secs(1);
         while !wanted(self) {
-            if !self.pty.read(&mut self.bytes, deadline) {
+            if !self.read(deadline) {
                 return false;
             }
         }
@@ -393,7 +407,7 @@ impl Session {
     pub fn wait(&mut self, wanted: &str, done: impl Fn(&Session) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !done(self) {
-            if !self.pty.read(&mut self.bytes, deadline) {
+            if !self.read(deadline) {
                 panic!(
                     "wanted: {wanted}\n   got: {}\n bytes: {}\nbefore: {}",
                     self.short(),
