@@ -54,6 +54,10 @@ __paneglass_end() {
             ;;
     esac
     \builtin local s="${__paneglass_s[1]}" n="${__paneglass_count@P}" p="${__paneglass_s[2]-}"
+    # bash 5.3 counts one more until it has read a command while PS0 was set.
+    if [[ ! $__paneglass_n && ($n == 1 || ! ${PS0+x}) ]] && ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 502)); then
+        n=$((n - 1))
+    fi
     __paneglass_q=0
     if ((${#__paneglass_s[@]} > 3)); then
         \builtin local i z=0

@@ -234,7 +234,16 @@ pub fn plain(bytes: &[u8]) -> String {
                         _ => {}
                     }
                 }
-                Some(']') => drop(rest.find(|&char| char == '\x07')),
+                // Ended by BEL, or by ST, as fish 4 does.
+                Some(']') => {
+                    if rest.find(|&char| char == '\x07' || char == '\x1b') == Some('\x1b') {
+                        rest.next();
+                    }
+                }
+                Some('P' | '_' | '^') => {
+                    while rest.next().is_some_and(|char| char != '\x1b') {}
+                    rest.next();
+                }
                 Some('(') => drop(rest.next()),
                 _ => {}
             },
