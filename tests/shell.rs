@@ -8,6 +8,7 @@ mod common;
 #[path = "../src/place/files.rs"]
 mod files;
 mod fish;
+mod frameworks;
 mod harness;
 mod nested;
 mod places;
@@ -374,6 +375,28 @@ behaviours! {
         Bash b80 = common::unfinished_string;
         Zsh z80 = common::unfinished_string;
         Fish f80 = common::unfinished_string;
+    }
+    81 "starship itself" {
+        Bash b81 = frameworks::starship;
+        Zsh z81 = frameworks::starship;
+        Fish f81 = frameworks::starship;
+    }
+    82 "direnv itself" {
+        Bash b82 = frameworks::direnv;
+        Zsh z82 = frameworks::direnv;
+        Fish f82 = frameworks::direnv;
+    }
+    83 "venv itself" {
+        Bash b83 = frameworks::venv;
+        Zsh z83 = frameworks::venv;
+        Fish f83 = frameworks::venv;
+    }
+    84 "liquidprompt" {
+        Bash b84 = frameworks::liquidprompt;
+        Zsh z84 = frameworks::liquidprompt;
+    }
+    85 "powerlevel9k" {
+        Zsh z85 = frameworks::powerlevel9k;
     }
     72 "nonce unset" {
         Bash b72 = places::no_nonce;

@@ -44,7 +44,14 @@ impl Home {
 
     fn rc(&self, shell: Shell, text: &str) {
         match shell {
-            Shell::Bash => self.write(".bashrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
+            Shell::Bash => {
+                // Debian's /etc/profile sets another PATH.
+                let path = std::env::var("PATH").unwrap().replace('\'', r"'\''");
+                self.write(
+                    ".bashrc",
+                    &format!("PATH='{path}'\nPS1='$ '\nHISTFILE=\n{text}\n"),
+                );
+            }
             Shell::Zsh => self.write(".zshrc", &format!("PS1='$ '\nHISTFILE=\n{text}\n")),
             Shell::Fish => {
                 let plain = "function fish_prompt; echo '$ '; end\nset -g fish_greeting\n";
