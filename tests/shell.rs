@@ -10,6 +10,7 @@ mod files;
 mod fish;
 mod frameworks;
 mod harness;
+mod marks;
 mod nested;
 mod places;
 mod screen;
@@ -397,6 +398,16 @@ behaviours! {
     }
     85 "powerlevel9k" {
         Zsh z85 = frameworks::powerlevel9k;
+    }
+    86 "a person's day, cell by cell" {
+        Bash b86 = screen::person;
+        Zsh z86 = screen::person;
+        Fish f86 = screen::person;
+    }
+    87 "history and files" {
+        Bash b87 = common::history;
+        Zsh z87 = common::history;
+        Fish f87 = common::history;
     }
     72 "nonce unset" {
         Bash b72 = places::no_nonce;

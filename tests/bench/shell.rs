@@ -2,7 +2,11 @@
 //! turn.
 
 #[path = "../../src/place/files.rs"]
-#[allow(unused_imports, reason = "its unit tests are not built here")]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "of it only the files and how a shell starts are wanted here"
+)]
 mod files;
 
 use crate::util::pty::Pty;

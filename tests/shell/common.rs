@@ -424,6 +424,53 @@ pub fn unfinished_string(shell: Shell) {
     }
 }
 
+/// The history's file holds what was typed, as without us, and nothing was written elsewhere.
+pub fn history(shell: Shell) {
+    let kept = |integrated: bool| {
+        let home = match shell {
+            Shell::Bash => Home::with_rc(shell, "HISTFILE=~/.history"),
+            Shell::Zsh => Home::with_rc(shell, "HISTFILE=~/.history SAVEHIST=99"),
+            Shell::Fish => Home::with_rc(shell, ""),
+        };
+        let mut session = if integrated {
+            Session::launch(shell, home, &[])
+        } else {
+            Session::spawn(&[shell.program().into(), "-l".into()], &[], home)
+        };
+        session.wait("a prompt", |session| session.seen().ends_with("$ "));
+        for line in ["true", "cd ..", "", "false | true", "cd w", "exit"] {
+            session.press(&format!("{line}\r"));
+            if line != "exit" {
+                session.wait(line, |session| session.seen().ends_with("\n$ "));
+            }
+        }
+        session.end();
+        let file = match shell {
+            Shell::Bash | Shell::Zsh => ".history",
+            Shell::Fish => ".local/share/fish/fish_history",
+        };
+        let text = std::fs::read_to_string(session.home.path(file)).unwrap();
+        let lines: Vec<String> = text
+            .lines()
+            .filter(|line| !line.trim().starts_with("when:"))
+            .map(String::from)
+            .collect();
+        assert!(lines.iter().any(|line| line.contains("false | true")));
+        let mut files = std::process::Command::new("find");
+        let files = files
+            .args([".", "-type", "f"])
+            .current_dir(session.home.path(""));
+        let mut files: Vec<String> = String::from_utf8(files.output().unwrap().stdout)
+            .unwrap()
+            .lines()
+            .map(String::from)
+            .collect();
+        files.sort();
+        (lines, files)
+    };
+    assert_eq!(kept(true), kept(false));
+}
+
 pub fn exit(shell: Shell) {
     let mut session = Session::start(shell, "");
     session.press("exit 5\r");
