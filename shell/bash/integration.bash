@@ -265,7 +265,7 @@ __paneglass_start() {
         __PANEGLASS_TTY=$t
     elif [[ -e /dev/fd/62 && ! $__PANEGLASS_TTY -ef /dev/fd/62 ]]; then
         # A sandbox has a /dev of its own, where the number is all that is left; bwrap binds the terminal to the console.
-        [[ ! -e $__PANEGLASS_TTY && $t == "$__PANEGLASS_TTY" ]] || __paneglass_run=:
+        [[ $t == "$__PANEGLASS_TTY" && (! -e $t || /dev/tty -ef /dev/fd/62) ]] || __paneglass_run=:
         [[ ! /dev/console -ef /dev/fd/62 ]] || __PANEGLASS_TTY=/dev/console
     fi
     [[ -t 62 && ! ${PROMPT_COMMAND@a}${PS1@a}${PS0@a} == *r* ]] || __paneglass_run=:

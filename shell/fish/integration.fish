@@ -22,6 +22,9 @@ function __paneglass_start
     and isatty stderr
     or return 0
     set -l tty (path resolve /dev/stderr)
+    # A name for whatever terminal this is.
+    test "$tty" = /dev/tty
+    and set tty (path resolve /dev/stdin)
     # A nested shell may be on another terminal. Sourced by name, the terminal is the session's from here on.
     if set -q __paneglass_nested; and test "$tty" != "$__PANEGLASS_TTY"
         return 0

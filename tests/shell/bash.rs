@@ -371,6 +371,14 @@ pub fn stderr_elsewhere(shell: Shell) {
     let error = std::fs::read_to_string(session.home.path("err")).unwrap();
     assert!(error.contains("$ ") && !error.contains("133"), "{error:?}");
     session.run("false", "C D1(1) A B");
+    // A name for the same terminal, which shells below inherit.
+    session.run("bash", "C h' A' B'");
+    session.run("exit 3", r#"C' "exit\n" D3(3) A B"#);
+    if have("stderr_elsewhere", "fish") {
+        session.run("fish", "C h'' A'' B''");
+        session.press("exit 3\r");
+        session.wait("an end", |session| session.short().ends_with("D3(3) A B"));
+    }
 }
 
 /// The files are about to be removed, as after a login over ssh: nested shells get the text.

@@ -20,7 +20,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 chmod 755 "$scratch"
 mkdir -p "$scratch/state/lists/partial" "$scratch/cache/archives/partial"
-archive=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>"$scratch/err" | head -n 1)
+archive=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' --include='*.list' --include='*.sources' /etc/apt | sed -n 1p)
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 while read -r name release _; do
     if [[ -n $name && $wanted == *" $name "* ]]; then
@@ -53,8 +53,8 @@ while read -r name release packages; do
         dpkg -x "$deb" "$root"
     done
     # With its own C library, wherever that is.
-    program=$(find "$root/bin" "$root/usr/bin" -name "$shell" -type f 2>"$scratch/err" | head -n 1)
-    loader=$(find "$root" -name ld-linux-x86-64.so.2 | head -n 1)
+    program=$(find "$root" -path "*/bin/$shell" -type f)
+    loader=$(find "$root" -path "*/lib/*/ld-linux-x86-64.so.2" | sed -n 1p)
     libraries=$(find "$root" -name '*.so.*' -printf '%h\n' | sort -u | paste -sd:)
     patchelf --set-interpreter "$loader" --set-rpath "$libraries" "$program"
     # fish looks for its functions beside itself when its folder of settings is there, too.
