@@ -6,6 +6,7 @@ mod inputs;
 mod latency;
 mod peers;
 mod pickup;
+mod shell;
 mod term;
 #[path = "../util/mod.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]
@@ -21,11 +22,15 @@ fn main() -> ExitCode {
         Some("agents") => agents::run(),
         Some("latency") => latency::run(),
         Some("pickup") => pickup::run(args),
+        Some("shell") => {
+            shell::run();
+            ExitCode::SUCCESS
+        }
         Some("term") => term::run(args),
         Some("waiting") => waiting::run(),
         _ => {
             eprintln!(
-                "usage: cargo bench --bench bench -- agents | latency | pickup [MEGABYTES] | term [MEGABYTES] | waiting"
+                "usage: cargo bench --bench bench -- agents | latency | pickup [MEGABYTES] | shell | term [MEGABYTES] | waiting"
             );
             ExitCode::from(2)
         }
