@@ -300,7 +300,8 @@ fn a_checkpoint_knows_what_a_replay_finds() {
     assert!(dir.join("checkpoint").exists());
     client.run("printf partial");
     let before = known(&mut client, 3);
-    let spoil: [(&str, fn(&Path)); 5] = [
+    type Spoil = fn(&Path);
+    let spoil: [(&str, Spoil); 5] = [
         ("nothing", |_| {}),
         ("checkpoint is gone", |dir| {
             fs::remove_file(dir.join("checkpoint")).expect("it is there");
