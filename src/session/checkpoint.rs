@@ -158,6 +158,10 @@ impl State {
 
     /// The state that a checkpoint holds; `None` when there is none that fits, which is then deleted.
     pub(super) fn from_checkpoint(meta: &Meta, dir: &SessionDir) -> Option<State> {
+        if boot::id().is_empty() {
+            // Nobody can tell whether the machine has lost what was not synced.
+            return None;
+        }
         let mut checkpoint = Checkpoint::none(meta, dir);
         let bytes = std::fs::read(&checkpoint.path).ok()?;
         checkpoint.size = bytes.len() as u64;
