@@ -295,8 +295,15 @@ fn a_checkpoint_knows_what_a_replay_finds() {
     let mut client = Client::in_session();
     let dir = client.home().join("state/sessions/t1");
     client.run("false | true");
-    // More than a checkpoint is written after.
-    client.run("seq 1 800000");
+    // More than a checkpoint is written after; a slow machine takes its time.
+    let line = "yes \"$(seq -s ' ' 1 300)\" | head -c 5000000";
+    let mut flood = client.run_with(line, json!({"timeout_s": 40}));
+    for _ in 0..5 {
+        if flood.facts["exit_code"].is_null() {
+            flood = client.tool("wait", json!({"session": "t1", "timeout_s": 40}));
+        }
+    }
+    assert_eq!(flood.facts["exit_code"], 0, "{}", flood.text);
     assert!(dir.join("checkpoint").exists());
     client.run("printf partial");
     let before = known(&mut client, 3);
