@@ -110,9 +110,12 @@ impl Place {
 }
 
 impl State {
-    /// Writes a checkpoint, unless a line is being typed, which may yet be taken back: the next one is as good.
+    /// Writes a checkpoint, unless a line was given at this very place: it may yet be taken back, and the next
+    /// checkpoint is as good.
     pub(super) fn write_checkpoint(&mut self) {
-        if self.broken.is_some() || self.typist.is_some() {
+        let given = self.regions.open_input();
+        let just_given = given.is_some_and(|region| region.start_offset == self.offset());
+        if self.broken.is_some() || just_given {
             return;
         }
         let Ok(bytes) = self.checkpoint_bytes() else {
@@ -158,6 +161,10 @@ impl State {
 
     /// The state that a checkpoint holds; `None` when there is none that fits, which is then deleted.
     pub(super) fn from_checkpoint(meta: &Meta, dir: &SessionDir) -> Option<State> {
+        if boot::id().is_empty() {
+            // Nobody can tell whether the machine has lost what was not synced.
+            return None;
+        }
         let mut checkpoint = Checkpoint::none(meta, dir);
         let bytes = std::fs::read(&checkpoint.path).ok()?;
         checkpoint.size = bytes.len() as u64;

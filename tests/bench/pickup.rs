@@ -90,19 +90,31 @@ fn memory(client: &Client) -> (f64, f64) {
     (field("VmRSS:"), field("VmHWM:"))
 }
 
+/// Milliseconds of processor time that a server has used.
+fn processor(client: &Client) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", client.pid())).unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    ticks
+        .filter_map(|ticks| ticks.parse::<u64>().ok())
+        .sum::<u64>()
+        * 10
+}
+
 fn head() {
     println!(
-        "{:<34} {:>8} {:>10} {:>10} {:>10}",
-        "", "MB", "ms", "RSS MB", "peak MB"
+        "{:<34} {:>8} {:>10} {:>10} {:>10} {:>10}",
+        "", "MB", "ms", "CPU ms", "RSS MB", "peak MB"
     );
 }
 
 fn row(what: &str, bytes: u64, time: Duration, client: &Client) {
     let (now, peak) = memory(client);
     println!(
-        "{what:<34} {:>8.1} {:>10.1} {now:>10.1} {peak:>10.1}",
+        "{what:<34} {:>8.1} {:>10.1} {:>10} {now:>10.1} {peak:>10.1}",
         bytes as f64 / 1e6,
-        time.as_secs_f64() * 1e3
+        time.as_secs_f64() * 1e3,
+        processor(client)
     );
 }
 

@@ -112,8 +112,8 @@ impl Life {
         let random = &mut self.random;
         match random.below(16) {
             0..=4 => {
-                let kinds = [Kind::Sequences, Kind::Characters, Kind::Junk];
-                let kind = kinds[random.below(3)];
+                let kinds = [Kind::Sequences, Kind::Characters, Kind::Odd, Kind::Junk];
+                let kind = kinds[random.below(4)];
                 let bytes = mix::mix(random, kind, 20, 6, 12);
                 self.print(&bytes);
             }

@@ -10,7 +10,8 @@ const CASES: u64 = 400;
 fn bytes(random: &mut Random, cols: usize, rows: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..1 + random.below(6) {
-        let kind = [Kind::Sequences, Kind::Characters, Kind::Junk][random.below(3)];
+        let kinds = [Kind::Sequences, Kind::Characters, Kind::Odd, Kind::Junk];
+        let kind = kinds[random.below(4)];
         bytes.extend(mix::mix(random, kind, cols, rows, 20));
         let markers = ["A", "B", "C", "D;0;p=0", "P;k=s", "P;k=h;sh=bash;v=5", "C"];
         bytes.extend_from_slice(marker(random.pick(&markers)).as_bytes());
