@@ -7,30 +7,44 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::flags::{Flag, Syntax, Takes};
 use crate::term::{Event, Options, Output, Terminal, width};
 
-const HELP: &str = "\
-Turns a recording of a terminal into plain lines, as the terminal showed them.
-
-Usage:
-  paneglass cook [OPTIONS] [FILE]
-
+pub const SYNTAX: Syntax = Syntax {
+    command: "paneglass cook",
+    about: "Turns a recording of a terminal into plain lines, as the terminal showed them.",
+    words: "[FILE]",
+    flags: &[
+        Flag::new(
+            "cols",
+            Takes::Value("N"),
+            "columns of the terminal that was recorded (default 80)",
+        ),
+        Flag::new("rows", Takes::Value("N"), "its rows (default 24)"),
+        Flag::new(
+            "resize",
+            Takes::Value("AT:CxR"),
+            "from byte AT of the recording on it had C columns and\nR rows; may be given again",
+        ),
+        Flag::new(
+            "screen",
+            Takes::Nothing,
+            "print the screen as it is at the end, not the lines",
+        ),
+        Flag::new(
+            "tmux",
+            Takes::Value("VERSION"),
+            "measure characters as this tmux does (default 3.3a)",
+        ),
+    ],
+    notes: "\
 Reads standard input without FILE or when it is -. Lines come out as they leave
-the screen, so memory does not grow with the recording.
-
-Options:
-      --cols N         columns of the terminal that was recorded (default 80)
-      --rows N         its rows (default 24)
-      --resize AT:CxR  from byte AT of the recording on it had C columns and
-                       R rows; may be given again
-      --screen         print the screen as it is at the end, not the lines
-      --tmux VERSION   measure characters as this tmux does (default 3.3a)
-  -h, --help           this text
-
-Examples:
-  script -qc 'make -j4' recording; paneglass cook recording
-  paneglass cook --cols 120 ~/.local/state/paneglass/sessions/t1/raw.log
-";
+the screen, so memory does not grow with the recording.",
+    examples: &[
+        "script -qc 'make -j4' recording; paneglass cook recording",
+        "paneglass cook --cols 120 ~/.local/state/paneglass/sessions/t1/raw.log",
+    ],
+};
 
 /// Read at a time. Large enough that system calls cost nothing, small enough to stay in the cache.
 const CHUNK: usize = 128 << 10;
@@ -62,7 +76,7 @@ struct Resize {
 pub fn run(parser: lexopt::Parser) -> ExitCode {
     let arguments = match parse(parser) {
         Ok(Some(arguments)) => arguments,
-        Ok(None) => return super::print(HELP),
+        Ok(None) => return super::print(&SYNTAX.help()),
         Err(error) => return super::wrong("paneglass cook", error),
     };
     match cook(&arguments) {

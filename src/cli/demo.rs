@@ -85,7 +85,8 @@ fn demo() -> Result<(), String> {
     act(
         "An agent opens a session.",
         "session_create",
-        json!({ "name": "demo", "cwd": root }),
+        // What it types is not for the user's history.
+        json!({ "name": "demo", "cwd": root, "env": { "HISTFILE": "" } }),
         |_| true,
     )?;
     act(

@@ -282,7 +282,10 @@ fn try_session(config: &Config) -> Result<(), String> {
                 .unwrap_or_else(Map::new)),
         }
     };
-    call("session_create", json!({ "name": "doctor", "cwd": "/" }))?;
+    call(
+        "session_create",
+        json!({ "name": "doctor", "cwd": "/", "env": { "HISTFILE": "" } }),
+    )?;
     let facts = call("run", json!({ "session": "doctor", "input": "(exit 3)" }))?;
     if facts.get("exit_code") != Some(&json!(3)) {
         return Err(format!(

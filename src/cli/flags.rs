@@ -61,7 +61,8 @@ pub enum Asked {
     Wrong(String),
 }
 
-const HELP: Flag = Flag {
+/// Every command has it.
+pub const HELP: Flag = Flag {
     long: "help",
     short: Some('h'),
     takes: Takes::Nothing,

@@ -3,6 +3,7 @@
 
 mod attach;
 mod call;
+mod completions;
 mod connect;
 mod cook;
 mod demo;
@@ -35,8 +36,10 @@ struct Command {
 enum Run {
     /// With a command line that its syntax has understood.
     Parsed(&'static Syntax, fn(&Parsed) -> ExitCode),
-    /// With the command line as it is.
-    Own(fn(lexopt::Parser) -> ExitCode),
+    /// With the command line as it is; the syntax is for help and completions.
+    Own(&'static Syntax, fn(lexopt::Parser) -> ExitCode),
+    /// The same, by this program alone.
+    Hidden(fn(lexopt::Parser) -> ExitCode),
 }
 
 const COMMANDS: &[Command] = &[
@@ -83,12 +86,17 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "cook",
         summary: "turn a terminal recording into plain lines",
-        run: Run::Own(cook::run),
+        run: Run::Own(&cook::SYNTAX, cook::run),
     },
     Command {
         name: "shell",
         summary: "print or write the shell integration",
-        run: Run::Own(shell::run),
+        run: Run::Own(&shell::SYNTAX, shell::run),
+    },
+    Command {
+        name: "completions",
+        summary: "print completions for a shell",
+        run: Run::Parsed(&completions::SYNTAX, completions::run),
     },
     Command {
         name: "version",
@@ -98,12 +106,12 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "launch",
         summary: "",
-        run: Run::Own(launch::run),
+        run: Run::Hidden(launch::run),
     },
     Command {
         name: "tap",
         summary: "",
-        run: Run::Own(tap::run),
+        run: Run::Hidden(tap::run),
     },
 ];
 
@@ -165,9 +173,17 @@ fn run(name: &OsString, mut parser: lexopt::Parser) -> ExitCode {
 }
 
 impl Command {
+    /// What it takes; none for what is not for people.
+    fn syntax(&self) -> Option<&'static Syntax> {
+        match self.run {
+            Run::Parsed(syntax, _) | Run::Own(syntax, _) => Some(syntax),
+            Run::Hidden(_) => None,
+        }
+    }
+
     fn start(&self, parser: lexopt::Parser) -> ExitCode {
         match self.run {
-            Run::Own(run) => run(parser),
+            Run::Own(_, run) | Run::Hidden(run) => run(parser),
             Run::Parsed(syntax, run) => match syntax.parse(parser) {
                 Asked::Run(parsed) => run(&parsed),
                 Asked::Help => print(&syntax.help()),
@@ -199,7 +215,7 @@ fn help() -> String {
         .iter()
         .filter(|command| !command.summary.is_empty())
     {
-        text.push_str(&format!("  {:<10} {}\n", command.name, command.summary));
+        text.push_str(&format!("  {:<11} {}\n", command.name, command.summary));
     }
     text.push_str("\nOptions:\n");
     text.push_str(&flags::options(STDIO.flags));

@@ -1,5 +1,6 @@
 //! `paneglass shell`: prints a script of the shell integration, or writes all its files.
 
+use super::flags::{Flag, Syntax, Takes};
 use crate::place::files::{self, Shell};
 use lexopt::prelude::*;
 use std::ffi::OsString;
@@ -7,25 +8,26 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-const HELP: &str = "\
-Prints the shell integration, or writes its files.
-
-Usage:
-  paneglass shell bash|zsh|fish   print the script that a running shell sources
-  paneglass shell --dir DIR       write all files under DIR
-
+pub const SYNTAX: Syntax = Syntax {
+    command: "paneglass shell",
+    about: "\
+Prints the script of the shell integration that a running shell sources, or
+writes all its files.",
+    words: "bash|zsh|fish",
+    flags: &[Flag::new(
+        "dir",
+        Takes::Value("DIR"),
+        "write all files there, in place of printing one; made\nwhen it is not there",
+    )],
+    notes: "\
 The integration marks prompts, commands and their exit status for paneglass. It
 prints nothing unless the variable __PANEGLASS_NONCE is set and the shell runs
-on the session's own terminal.
-
-Options:
-      --dir DIR   the directory to write to; made when it is not there
-  -h, --help      this text
-
-Examples:
-  paneglass shell bash | less
-  paneglass shell --dir ~/.local/share/paneglass/v1
-";
+on the session's own terminal.",
+    examples: &[
+        "paneglass shell bash | less",
+        "paneglass shell --dir ~/.local/share/paneglass/v1",
+    ],
+};
 
 enum Job {
     Help,
@@ -36,7 +38,7 @@ enum Job {
 /// Runs the command: exit code 0, 1 when the files could not be written, 2 on wrong usage.
 pub fn run(args: lexopt::Parser) -> ExitCode {
     let done = match parse(args) {
-        Ok(Job::Help) => print(HELP),
+        Ok(Job::Help) => print(&SYNTAX.help()),
         Ok(Job::Print(Shell::Bash)) => print(files::bash()),
         Ok(Job::Print(Shell::Zsh)) => print(files::zsh()),
         Ok(Job::Print(Shell::Fish)) => print(files::fish()),

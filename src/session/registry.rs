@@ -77,8 +77,13 @@ impl Sessions {
     /// Opens the state directory: takes its lock, starts following, picks up the sessions of an earlier server.
     pub fn open(settings: Settings) -> Result<Arc<Sessions>, Error> {
         let layout = Layout::new(settings.home.clone());
-        dir::private(&layout.root)?;
-        dir::private(&layout.sessions())?;
+        dir::private(&layout.root)
+            .and_then(|()| dir::private(&layout.sessions()))
+            .map_err(|error| {
+                Error::Refused(format!(
+                    "{error}; set PANEGLASS_HOME to a directory that can be written"
+                ))
+            })?;
         let lock = Lock::take(&layout.lock(), settings.socket.as_deref()).map_err(|taken| match taken {
             Taken::By(holder) => Error::Refused(format!(
                 "the state directory {} is in use by another paneglass server ({}); end that one, or give this one a PANEGLASS_HOME and a PANEGLASS_SOCKET of its own",

@@ -67,10 +67,24 @@ impl Client {
         client
     }
 
+    /// Starts a shell's line that runs the binary, as a README has it: in a sandbox, for one.
+    pub fn by(line: &str, environment: &[(&str, &str)]) -> Self {
+        let environment = environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("exec {line}")]);
+        Self::spawn(shell, private_dir(), environment.collect())
+    }
+
     fn start_in(home: PathBuf, environment: Vec<(String, String)>, args: &[&str]) -> Self {
         let mut command = Command::new(super::binary());
+        command.args(args);
+        Self::spawn(command, home, environment)
+    }
+
+    fn spawn(mut command: Command, home: PathBuf, environment: Vec<(String, String)>) -> Self {
         command
-            .args(args)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &home)

@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# Completions of paneglass for bash, as `paneglass completions bash` prints them.
+
+_paneglass_sessions() {
+    paneglass list 2>/dev/null | {
+        read -r _
+        while read -r name _; do printf '%s\n' "$name"; done
+    }
+}
+
+_paneglass() {
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+    local flags='' words='' kind=''
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        command='' before=''
+    fi
+    case "$command $before" in
+    'serve --socket') kind=file ;;
+    'serve --host') kind='' ;;
+    'connect --actor') kind=session ;;
+    'connect --socket') kind=file ;;
+    'cook --cols') kind='' ;;
+    'cook --rows') kind='' ;;
+    'cook --resize') kind='' ;;
+    'cook --tmux') kind='' ;;
+    'shell --dir') kind=file ;;
+    *)
+        case $command in
+        '') flags='--no-bridge --version --help' words='demo doctor serve connect token list attach call cook shell completions version' ;;
+        demo)
+            flags='--help' words='' kind=''
+            ;;
+        doctor)
+            flags='--json --help' words='' kind=''
+            ;;
+        serve)
+            flags='--socket --tcp --host --print-unit --help' words='' kind=''
+            ;;
+        connect)
+            flags='--actor --socket --help' words='' kind=''
+            ;;
+        token)
+            flags='--help' words='' kind=''
+            ;;
+        list)
+            flags='--json --help' words='' kind=''
+            ;;
+        attach)
+            flags='--help' words='' kind=session
+            ;;
+        call)
+            flags='--json --help' words='' kind=''
+            ;;
+        cook)
+            flags='--cols --rows --resize --screen --tmux --help' words='' kind=file
+            ;;
+        shell)
+            flags='--dir --help' words='bash zsh fish' kind=''
+            ;;
+        completions)
+            flags='--help' words='bash zsh fish' kind=''
+            ;;
+        version)
+            flags='--verbose --help' words='' kind=''
+            ;;
+        esac
+        ;;
+    esac
+    case $kind in
+    session) words+=" $(_paneglass_sessions)" ;;
+    file)
+        compopt -o filenames
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        ;;
+    program) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+    esac
+    [[ $current == -* ]] && words=$flags
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+
+complete -F _paneglass paneglass
