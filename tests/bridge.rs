@@ -10,21 +10,8 @@ use crate::util::binary;
 use crate::util::client::{Client, DEADLINE};
 use crate::util::dir::Dir;
 use crate::util::reply::Reply;
-use crate::util::server::{Server, call};
+use crate::util::server::Server;
 use crate::util::skip::have;
-
-/// Waits until the shell of a session runs something.
-fn working(server: &Server, session: &str, program: &str) {
-    let deadline = Instant::now() + DEADLINE;
-    let wanted = format!("{session} · {program} works");
-    while !server
-        .post(&[], &call("session_list", json!({})))
-        .body
-        .contains(&wanted)
-    {
-        assert!(Instant::now() < deadline, "{wanted}: it does not begin");
-    }
-}
 
 /// The reply to a call that was sent before.
 fn reply(client: &mut Client, id: u64) -> Reply {

@@ -21,6 +21,9 @@ pub const DEADLINE: Duration = Duration::from_secs(10);
 /// own from the launcher.
 const KEPT: [&str; 5] = ["PATH", "HOME", "TMUX_TMPDIR", "USER", "LOGNAME"];
 
+/// What systemd-run needs to reach the user's systemd, and tmux must not see.
+const BUS: [&str; 2] = ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
+
 #[derive(Debug)]
 pub enum Error {
     /// The program could not be started at all.
@@ -68,6 +71,8 @@ pub struct Tmux {
     program: PathBuf,
     socket: String,
     env: Vec<(OsString, OsString)>,
+    /// The server is to run apart from us.
+    apart: bool,
 }
 
 impl Tmux {
@@ -83,7 +88,37 @@ impl Tmux {
             program,
             socket,
             env,
+            apart: false,
         }
+    }
+
+    /// The same; a server that it has to start gets a scope of its own from the user's systemd, since in the cgroup of
+    /// our service it would end with that.
+    pub fn apart(self, apart: bool) -> Tmux {
+        Tmux { apart, ..self }
+    }
+
+    /// Starts the server apart from us, where that is asked for and none runs. It stays without a session until
+    /// `exit-empty` is set again. Failing that, the server starts as it always does.
+    pub(super) fn start_apart(&self) -> Result<bool, Error> {
+        if !self.apart || self.server()?.is_some() {
+            return Ok(false);
+        }
+        let mut command = Command::new("systemd-run");
+        self.confine(&mut command);
+        for name in BUS {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.args(["--user", "--scope", "--quiet", "--collect", "--", "env"]);
+        command.args(BUS.iter().map(|name| format!("--unset={name}")));
+        command.arg(&self.program);
+        command.args(["-u", "-f", "/dev/null", "-L", &self.socket]);
+        command.args(["start-server", ";", "set-option", "-g", "exit-empty", "off"]);
+        Ok(self
+            .finish(command, "start-server", b"")
+            .is_ok_and(|(ok, ..)| ok))
     }
 
     pub fn socket(&self) -> &str {
@@ -123,6 +158,7 @@ impl Tmux {
             .map(|word| word.as_ref().to_string_lossy().into_owned())
             .unwrap_or_default();
         let mut command = Command::new(&self.program);
+        self.confine(&mut command);
         command
             .args(["-u", "-f", "/dev/null", "-L", &self.socket])
             .args(words);
@@ -144,9 +180,17 @@ impl Tmux {
     /// `tmux -V`, which needs no server.
     pub fn version_text(&self) -> Result<String, Error> {
         let mut command = Command::new(&self.program);
+        self.confine(&mut command);
         command.arg("-V");
         let (_, out, _) = self.finish(command, "-V", b"")?;
         Ok(String::from_utf8_lossy(&out).trim().to_string())
+    }
+
+    fn confine(&self, command: &mut Command) {
+        command
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir("/");
     }
 
     fn finish(
@@ -155,10 +199,6 @@ impl Tmux {
         verb: &str,
         input: &[u8],
     ) -> Result<(bool, Vec<u8>, Vec<u8>), Error> {
-        command
-            .env_clear()
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .current_dir("/");
         command.stdin(if input.is_empty() {
             Stdio::null()
         } else {

@@ -142,7 +142,11 @@ impl Tmux {
             chain(&["set-option", "-w", "-u", "-t", &target, "window-size"]);
         }
         chain(&["display-message", "-p", "-t", &target, FORMAT]);
+        let waits = self.start_apart()?;
         let out = self.run(&words)?;
+        if waits {
+            self.run(&["set-option", "-g", "exit-empty", "on"])?;
+        }
         Info::parse(out.trim_end()).ok_or_else(|| Error::Refused {
             verb: "new-session".into(),
             message: format!("unexpected answer {:?}", out.trim_end()),
