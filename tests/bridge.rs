@@ -120,6 +120,38 @@ fn what_only_reads_or_waits_is_asked_again() {
     );
 }
 
+/// Restarted as systemd does it, a server answers what waits before it ends, as it stands.
+#[test]
+fn a_restart_in_the_middle_of_a_call() {
+    if !have("a_restart_in_the_middle_of_a_call", "tmux") {
+        return;
+    }
+    let mut server = Server::start();
+    let mut client = server.bridge(&[]);
+    client.open(json!({"name": "t1"}));
+    let (once, go) = (server.dir.path().join("once"), server.dir.path().join("go"));
+    let line = format!(
+        "echo x >> {}; until [ -e {} ]; do sleep 0.01; done; (exit 8)",
+        once.display(),
+        go.display()
+    );
+    let run = json!({"session": "t1", "input": line, "timeout_s": 600});
+    let id = begin(&mut client, "run", run);
+    let deadline = Instant::now() + DEADLINE;
+    while !once.exists() {
+        assert!(Instant::now() < deadline, "it does not begin");
+    }
+    server.stop();
+    server.start_again();
+    let stopped = reply(&mut client, id);
+    assert!(!stopped.is_error, "{}", stopped.text);
+    assert_eq!(stopped.facts["region"], 1, "{}", stopped.text);
+    fs::write(&go, "").expect("our own");
+    let ended = client.tool("wait", json!({"session": "t1", "timeout_s": 60}));
+    assert_eq!(ended.facts["exit_code"], 8, "{}", ended.text);
+    assert_eq!(fs::read_to_string(&once).expect("a file"), "x\n");
+}
+
 #[test]
 fn a_client_asks_while_there_is_no_server() {
     if !have("a_client_asks_while_there_is_no_server", "tmux") {

@@ -6,20 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::util::client::DEADLINE;
-use crate::util::server::{Server, answer, call, modern, post};
+use crate::util::server::{Server, Wire, answer, call, modern, post};
 use crate::util::skip::have;
-
-/// Waits until calls.log has an ended call of a tool.
-fn logged(server: &Server, tool: &str) -> Value {
-    let deadline = Instant::now() + DEADLINE;
-    loop {
-        if let Some(call) = server.calls().into_iter().find(|call| call["tool"] == tool) {
-            return call;
-        }
-        assert!(Instant::now() < deadline, "{tool} does not end");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 /// Some clients drop a connection that is silent for 60 s: after 15 s the answer begins as a stream, and every 15 s
 /// something is said.
@@ -94,60 +82,62 @@ fn closing_cancels_in_the_modern_era_alone() {
     if !have("closing_cancels_in_the_modern_era_alone", "tmux") {
         return;
     }
-    let server = Server::start();
-    for name in ["a", "b"] {
+    let server = Server::tcp();
+    let token = format!("Bearer {}", server.token());
+    for name in ["a", "b", "c"] {
         server.post(&[], &call("session_create", json!({"name": name})));
     }
-    let (fields, message) = modern(
-        "tools/call",
-        json!({"name": "run", "arguments": {"session": "a", "input": "sleep 600", "timeout_s": 600}}),
-    );
-    let fields: Vec<(&str, &str)> = fields.iter().map(|(a, b)| (*a, b.as_str())).collect();
-    let begin = |bytes: &[u8], session: &str| {
-        let mut stream = server.unix();
+    let begin = |mut stream: Box<dyn Wire>, bytes: &[u8], session: &str| {
         stream.write_all(bytes).expect("it reads");
         // It is in progress once the shell runs it.
         let deadline = Instant::now() + DEADLINE;
-        while !server
-            .post(&[], &call("session_list", json!({})))
-            .body
-            .contains(&format!("{session} · sleep works"))
-        {
+        let working = format!("{session} · sleep works");
+        let list = call("session_list", json!({}));
+        while !server.post(&[], &list).body.contains(&working) {
             assert!(Instant::now() < deadline, "it does not begin");
         }
         stream
     };
-    drop(begin(&post(&fields, &message.to_string()), "a"));
-    let cancelled = logged(&server, "run");
-    assert!(
-        cancelled["duration_ms"].as_u64() < Some(60_000),
-        "{cancelled}"
-    );
-    assert_eq!(cancelled["agent"], "modern");
-    // The command was not.
-    let listed = server.post(&[], &call("session_list", json!({})));
-    assert!(listed.body.contains("a · sleep works"), "{}", listed.body);
+    let ended = |session: &str| {
+        let deadline = Instant::now() + DEADLINE;
+        let wanted = |call: &Value| call["tool"] == "run" && call["session"] == session;
+        loop {
+            if let Some(call) = server.calls().into_iter().find(wanted) {
+                return call;
+            }
+            assert!(Instant::now() < deadline, "it does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let doors: [(&str, Box<dyn Wire>); 2] = [
+        ("a", Box::new(server.unix())),
+        ("b", Box::new(server.tcp_stream())),
+    ];
+    for (session, stream) in doors {
+        let (mut fields, message) = modern(
+            "tools/call",
+            json!({"name": "run", "arguments": {"session": session, "input": "sleep 600", "timeout_s": 600}}),
+        );
+        fields.push(("Authorization", token.clone()));
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(a, b)| (*a, b.as_str())).collect();
+        drop(begin(stream, &post(&fields, &message.to_string()), session));
+        let cancelled = ended(session);
+        let ms = cancelled["duration_ms"].as_u64();
+        assert!(ms < Some(60_000), "{cancelled}");
+        assert_eq!(cancelled["agent"], "modern");
+        // The command was not.
+        let listed = server.post(&[], &call("session_list", json!({})));
+        let working = format!("{session} · sleep works");
+        assert!(listed.body.contains(&working), "{}", listed.body);
+    }
     // For a legacy client a lost connection means nothing: its call goes on.
     let legacy = call(
         "run",
-        json!({"session": "b", "input": "sleep 3", "timeout_s": 600}),
+        json!({"session": "c", "input": "sleep 3", "timeout_s": 600}),
     );
-    drop(begin(
-        &post(&[("X-Terminal-Actor", "old")], &legacy.to_string()),
-        "b",
-    ));
-    let deadline = Instant::now() + DEADLINE;
-    let ended = loop {
-        if let Some(call) = server
-            .calls()
-            .into_iter()
-            .find(|call| call["agent"] == "old")
-        {
-            break call;
-        }
-        assert!(Instant::now() < deadline, "it does not end");
-        std::thread::sleep(Duration::from_millis(5));
-    };
+    let legacy = post(&[], &legacy.to_string());
+    drop(begin(Box::new(server.unix()), &legacy, "c"));
+    let ended = ended("c");
     assert!(ended["duration_ms"].as_u64() >= Some(3_000), "{ended}");
 }
 

@@ -243,6 +243,17 @@ impl Server {
     }
 }
 
+impl Drop for Server {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("--- the server's stderr\n{}", self.stderr());
+            for call in self.calls().iter().rev().take(20) {
+                eprintln!("{call}");
+            }
+        }
+    }
+}
+
 fn launch(dir: &Dir, args: &[String], limit: Option<u32>, environment: &[(&str, &str)]) -> Running {
     let mut command = match limit {
         None => dir.command(super::binary()),
