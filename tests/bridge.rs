@@ -10,21 +10,8 @@ use crate::util::binary;
 use crate::util::client::{Client, DEADLINE};
 use crate::util::dir::Dir;
 use crate::util::reply::Reply;
-use crate::util::server::{Server, call};
+use crate::util::server::Server;
 use crate::util::skip::have;
-
-/// Waits until the shell of a session runs something.
-fn working(server: &Server, session: &str, program: &str) {
-    let deadline = Instant::now() + DEADLINE;
-    let wanted = format!("{session} · {program} works");
-    while !server
-        .post(&[], &call("session_list", json!({})))
-        .body
-        .contains(&wanted)
-    {
-        assert!(Instant::now() < deadline, "{wanted}: it does not begin");
-    }
-}
 
 /// The reply to a call that was sent before.
 fn reply(client: &mut Client, id: u64) -> Reply {
@@ -131,6 +118,38 @@ fn what_only_reads_or_waits_is_asked_again() {
         "{}",
         ended.text
     );
+}
+
+/// Restarted as systemd does it, a server answers what waits before it ends, as it stands.
+#[test]
+fn a_restart_in_the_middle_of_a_call() {
+    if !have("a_restart_in_the_middle_of_a_call", "tmux") {
+        return;
+    }
+    let mut server = Server::start();
+    let mut client = server.bridge(&[]);
+    client.open(json!({"name": "t1"}));
+    let (once, go) = (server.dir.path().join("once"), server.dir.path().join("go"));
+    let line = format!(
+        "echo x >> {}; until [ -e {} ]; do sleep 0.01; done; (exit 8)",
+        once.display(),
+        go.display()
+    );
+    let run = json!({"session": "t1", "input": line, "timeout_s": 600});
+    let id = begin(&mut client, "run", run);
+    let deadline = Instant::now() + DEADLINE;
+    while !once.exists() {
+        assert!(Instant::now() < deadline, "it does not begin");
+    }
+    server.stop();
+    server.start_again();
+    let stopped = reply(&mut client, id);
+    assert!(!stopped.is_error, "{}", stopped.text);
+    assert_eq!(stopped.facts["region"], 1, "{}", stopped.text);
+    fs::write(&go, "").expect("our own");
+    let ended = client.tool("wait", json!({"session": "t1", "timeout_s": 60}));
+    assert_eq!(ended.facts["exit_code"], 8, "{}", ended.text);
+    assert_eq!(fs::read_to_string(&once).expect("a file"), "x\n");
 }
 
 #[test]

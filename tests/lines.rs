@@ -35,6 +35,12 @@ fn several_lines_to_python_are_one_paste() {
         assert!(known.body().ends_with('7'), "{}", known.text);
         let wrong = client.run("a = 1\nb = = 2\nc = 3");
         assert!(wrong.body().contains("SyntaxError"), "{}", wrong.text);
+        // What `until` waits for is not in the lines themselves.
+        let line = "word = 'need' + 'le'\nprint('not yet')\nprint(word)  # needle\nx = input()";
+        let until = client.run_with(line, json!({"until": "needle"}));
+        assert_eq!(until.status(), "until", "{}", until.text);
+        assert!(until.body().contains("not yet\nneedle"), "{}", until.text);
+        client.run("");
         // A block alone, ended.
         let block = client.run("class A:\n    def m(self):\n        return 'made'");
         assert_eq!(

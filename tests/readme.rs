@@ -189,6 +189,7 @@ fn the_table_of_files_names_every_file() {
         // Enough for a checkpoint.
         "paneglass call run session=build input='seq 1 20000'",
         "paneglass call session_close session=build",
+        "paneglass token",
     ] {
         type_line(&dir, line).good();
     }

@@ -27,6 +27,8 @@ pub fn tools(config: &Config, socket: Option<PathBuf>) -> Tools {
             tmux_socket: config.tmux_socket.clone(),
             log_limit: config.log_limit,
             attach_prefix: config.attach_prefix.clone(),
+            // systemd sets it for the processes of a service (systemd.exec(5)).
+            apart: socket.is_some() && std::env::var_os("INVOCATION_ID").is_some(),
             socket,
         },
         read_only: config.read_only,

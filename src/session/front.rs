@@ -21,13 +21,19 @@ const LAG: Duration = Duration::from_secs(1);
 /// The same while more of the log keeps coming.
 const LAG_MOST: Duration = Duration::from_secs(20);
 
+/// A program that prints without pause while it waits is looked at so often.
+const STALE_MOST: u8 = 4;
+
 /// The process that waits for keys one by one, as a shell's editor does.
 fn editing(front: &Front) -> Option<u32> {
     match front {
-        Front::Prompt { view, .. } | Front::Waiting { view, .. } if !view.canonical => view
-            .process
-            .as_ref()
-            .and_then(|process| u32::try_from(process.pid.0).ok()),
+        Front::Prompt { view, .. } | Front::Waiting { view, .. }
+            if !view.canonical || view.waits_by == Some(WaitsBy::Poll) =>
+        {
+            view.process
+                .as_ref()
+                .and_then(|process| u32::try_from(process.pid.0).ok())
+        }
         _ => None,
     }
 }
@@ -135,13 +141,13 @@ impl Sessions {
     pub fn front_with(&self, session: &Arc<Session>, prompt: Option<&Regex>) -> Front {
         let watch = session.watch();
         let (_running, never) = crossbeam_channel::bounded(0);
-        let front = self.front_now(session, prompt);
+        let front = self.front_at_rest(session, prompt);
         if matches!(&front, Front::Working { view } if view.verdict == Verdict::Gone) {
             let deadline = Instant::now() + ENDING;
             while session.state().ending.is_none() && watch.wait(deadline, &never) == Woken::Changed
             {
             }
-            return self.front_now(session, prompt);
+            return self.front_at_rest(session, prompt);
         }
         // The shell that runs the command edits a line again: the command has ended, and the log is about to say
         // so. Unless it says nothing: then the command itself has the shell read keys (read -e, read -n 1).
@@ -157,9 +163,24 @@ impl Sessions {
             if session.state().regions.running_shell() == shell {
                 ends::drain(session, &self.tmux, &self.proc);
             }
-            return self.front_now(session, prompt);
+            return self.front_at_rest(session, prompt);
         }
         front
+    }
+
+    /// What the kernel says was asked after what the log had said: if the log has gone on meanwhile, both are asked
+    /// again. A shell that is back at its prompt would be taken for the command that it ran.
+    fn front_at_rest(&self, session: &Session, prompt: Option<&Regex>) -> Front {
+        let mut tries = STALE_MOST;
+        loop {
+            let before = session.state().offset();
+            let front = self.front_now(session, prompt);
+            tries -= 1;
+            let settled = matches!(front, Front::Working { .. } | Front::Shell { .. });
+            if settled || tries == 0 || session.state().offset() == before {
+                return front;
+            }
+        }
     }
 
     /// What the kernel says of the job in front.

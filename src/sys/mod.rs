@@ -7,7 +7,6 @@ pub mod errno;
 pub mod fd;
 pub mod flock;
 pub mod inotify;
-pub mod lifeline;
 pub mod limits;
 pub mod parent;
 pub mod passwd;

@@ -361,7 +361,6 @@ fn notes(reply: &mut Reply, front: &Front, before: &Before, typed: Option<&str>)
                     "on the prompt line, not submitted: {}",
                     words::one_line(typed, 120)
                 ));
-                reply.fact("unsent", typed);
             }
         }
         Front::Working { .. } if !before.pressed("C-c") => reply.note(format!(

@@ -67,6 +67,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// After long silence they grow on, up to this: what has been silent for minutes may be answered some seconds later.
 const RAREST_LOOK: Duration = Duration::from_secs(10);
 
+/// What only may wait must be seen so for so long: a job that has just ended, or a shell that is about to take its
+/// terminal back, looks like it for a moment.
+const CONFIRMED: Duration = Duration::from_millis(250);
+
 /// A shell prints its prompt right after a command's end; past this it is not waited for any more.
 const PROMPT_FOLLOWS: Duration = Duration::from_secs(2);
 
@@ -101,6 +105,11 @@ pub fn wait(
                 return Ok(outcome);
             }
             let longest = LONGEST_PAUSE.max(quiet / 10).min(RAREST_LOOK);
+            let longest = if waiter.unsure.is_some() {
+                CONFIRMED
+            } else {
+                longest
+            };
             let pause = (quiet / 2).clamp(FIRST_LOOK, longest);
             waiter.next_look = quiet + pause;
         }
@@ -175,6 +184,8 @@ struct Waiter<'a> {
     wake_at: Option<Instant>,
     ended_at: Option<Instant>,
     last_quiet: Duration,
+    /// Since when each look has seen something that may wait.
+    unsure: Option<Instant>,
 }
 
 impl<'a> Waiter<'a> {
@@ -191,6 +202,7 @@ impl<'a> Waiter<'a> {
             wake_at: None,
             ended_at: None,
             last_quiet: Duration::ZERO,
+            unsure: None,
         }
     }
 

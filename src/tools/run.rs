@@ -123,9 +123,16 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             }
         };
         saving.begin(&session, typed.target)?;
+        // Of several pasted lines all but the first are echoed among the output.
+        let prompts = session.state().prompts.clone();
+        let text = line.text;
+        let ends = until.as_ref().map(|until| {
+            let prompts = &prompts;
+            move |shown: &str| until(shown) && !(text.contains('\n') && prompts.echoes(text, shown))
+        });
         let goal = Goal {
             target: typed.target,
-            until: until.as_deref(),
+            until: ends.as_ref().map(|ends| ends as &dyn Fn(&str) -> bool),
             heard: None,
             deadline,
             typed: Some(typed.at),

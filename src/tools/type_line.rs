@@ -370,12 +370,33 @@ pub fn fits(front: &Front, line: &str) -> Result<(), Failure> {
 /// A shell that draws its prompt right now is waited for so long.
 const PROMPT_PATIENCE: Duration = Duration::from_secs(5);
 
+/// A program that has drawn its prompt and does not read yet is looked at again for so long, so often.
+const DRAWN_PATIENCE: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// The cursor stands after a prompt that is known.
+fn at_prompt(session: &Session) -> bool {
+    let state = session.state();
+    let line = state.term.cursor_line();
+    state.prompts.matches(&line).is_some()
+}
+
 /// What is in front, once a shell that is about to draw its prompt has drawn it.
 fn settled_front(context: &Context<'_>, session: &Arc<Session>) -> Front {
     let watch = session.watch();
     let deadline = Instant::now() + PROMPT_PATIENCE;
+    let drawn = Instant::now() + DRAWN_PATIENCE;
     loop {
         match context.sessions.front(session) {
+            // It has drawn its prompt, and will read in a moment.
+            Front::Working { view } if view.verdict == Verdict::Working && at_prompt(session) => {
+                let now = Instant::now();
+                if now >= drawn
+                    || watch.wait(drawn.min(now + LOOK_AGAIN), context.cancel) == Woken::Cancelled
+                {
+                    return Front::Working { view };
+                }
+            }
             Front::Between if watch.wait(deadline, context.cancel) == Woken::Changed => {}
             front => return front,
         }

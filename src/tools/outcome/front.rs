@@ -10,7 +10,7 @@ use crate::session::prompts;
 use crate::session::regions::{self, Kind};
 use crate::session::{RegionId, Session, Sessions};
 
-use super::{FIRST_LOOK, Outcome, Waiter};
+use super::{CONFIRMED, FIRST_LOOK, Outcome, Waiter};
 
 /// The kernel says that whole lines are read, or that a password is: quiet for so long, it is a question.
 const QUESTION: Duration = Duration::from_millis(200);
@@ -41,6 +41,15 @@ impl Waiter<'_> {
         }
         let front = sessions.front_with(session, self.goal.prompt);
         let settle = self.goal.settle;
+        let unsure = match &front {
+            Front::Unclear { .. } => true,
+            Front::Waiting { view, .. } | Front::Prompt { view, .. } => {
+                view.hedged || view.verdict != Verdict::Waiting
+            }
+            _ => false,
+        };
+        self.unsure = unsure.then(|| self.unsure.unwrap_or_else(Instant::now));
+        let sure = self.unsure.is_none_or(|since| since.elapsed() >= CONFIRMED);
         let asks = self.goal.asks;
         let foreseen = asks.is_some_and(|asks| asks(&session.state()));
         let waiting = |line: &str, view: &View| Status::Waiting {
@@ -101,7 +110,7 @@ impl Waiter<'_> {
             Front::Shell { .. } | Front::Between | Front::Over(_) => None,
         };
         self.view = view.map(|view| (view, Instant::now()));
-        let status = status?;
+        let status = status.filter(|_| sure)?;
         if asks.is_none() {
             close_input(session, region, &status);
         }
