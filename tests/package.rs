@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::util::binary;
-use crate::util::client::{Client, DEADLINE};
+use crate::util::client::{Client, DEADLINE, SOCKET};
 use crate::util::dir::Dir;
 use crate::util::skip::have;
 
@@ -125,8 +125,10 @@ fn zsh_completes_commands_options_and_sessions() {
     let path = format!("{}:{path}", folder.display());
     client.open(json!({ "name": "z", "command": "zsh", "env": { "PATH": path } }));
     let files = root().join("shell/completions").display().to_string();
+    // Sessions are not told where the server keeps its state.
+    let state = client.home().join("state").display().to_string();
     let setup = format!(
-        "export PATH={path}; fpath=({files} $fpath); autoload -Uz compinit; compinit -u -D; \
+        "export PATH={path} PANEGLASS_HOME={state} PANEGLASS_SOCKET={SOCKET}; fpath=({files} $fpath); autoload -Uz compinit; compinit -u -D; \
          setopt noautomenu"
     );
     client.text("run", json!({ "session": "z", "input": setup }));

@@ -16,15 +16,15 @@ _paneglass() {
         command='' before=''
     fi
     case "$command $before" in
-    'serve --socket') kind=file ;;
+    'serve --socket') kind='file' ;;
     'serve --host') kind='' ;;
-    'connect --actor') kind=session ;;
-    'connect --socket') kind=file ;;
+    'connect --actor') kind='' ;;
+    'connect --socket') kind='file' ;;
     'cook --cols') kind='' ;;
     'cook --rows') kind='' ;;
     'cook --resize') kind='' ;;
     'cook --tmux') kind='' ;;
-    'shell --dir') kind=file ;;
+    'shell --dir') kind='file' ;;
     *)
         case $command in
         '') flags='--no-bridge --version --help' words='demo doctor serve connect token list attach call cook shell completions version' ;;
@@ -47,13 +47,13 @@ _paneglass() {
             flags='--json --help' words='' kind=''
             ;;
         attach)
-            flags='--help' words='' kind=session
+            flags='--help' words='' kind='session'
             ;;
         call)
             flags='--json --help' words='' kind=''
             ;;
         cook)
-            flags='--cols --rows --resize --screen --tmux --help' words='' kind=file
+            flags='--cols --rows --resize --screen --tmux --help' words='' kind='file'
             ;;
         shell)
             flags='--dir --help' words='bash zsh fish' kind=''

@@ -199,9 +199,9 @@ fn zsh() -> String {
 # Completions of paneglass for zsh, as `paneglass completions zsh` prints them.
 
 _paneglass_sessions() {
-    local -a names
-    names=(${${(f)\"$(paneglass list 2>/dev/null)\"}[2,-1]%% *})
-    compadd -a names
+    local -a lines
+    lines=(\"${(@f)$(paneglass list 2>/dev/null)}\")
+    compadd - ${${(@)lines[2,-1]}%% *}
 }
 
 _paneglass() {
