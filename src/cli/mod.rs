@@ -6,9 +6,12 @@ mod call;
 mod cook;
 mod demo;
 mod doctor;
+mod install;
+mod into;
 mod launch;
 mod list;
 mod shell;
+mod ssh;
 mod tap;
 mod version;
 
@@ -57,6 +60,21 @@ const COMMANDS: &[Command] = &[
         name: "cook",
         summary: "turn a terminal recording into plain lines",
         run: cook::run,
+    },
+    Command {
+        name: "ssh",
+        summary: "ssh, with the shell integrated on the far side",
+        run: ssh::run,
+    },
+    Command {
+        name: "into",
+        summary: "enter a container or sandbox with the shell integrated",
+        run: into::run,
+    },
+    Command {
+        name: "install",
+        summary: "put the shell integration on another host",
+        run: install::run,
     },
     Command {
         name: "shell",

@@ -11,29 +11,25 @@ use std::path::{Path, PathBuf};
 
 /// The integration's version. Goes up whenever a file under shell/ changes what it prints or exports, since
 /// installed copies (`~/.local/share/paneglass/vN`) are told apart by it.
-#[allow(
-    dead_code,
-    reason = "installed copies on other hosts are told apart by it"
-)]
 pub const VERSION: u32 = 1;
 
 /// The environment variable that carries the session's nonce. Without it the integration prints nothing.
 pub const NONCE: &str = "__PANEGLASS_NONCE";
 
 /// What is written, by path under the directory.
-const FILES: &[(&str, &str)] = &[
+pub(super) const FILES: &[(&str, &str)] = &[
     (BASH_RC, include_str!("../../shell/bash/rc")),
     (BASH, include_str!("../../shell/bash/integration.bash")),
     (ZSH_ENV, include_str!("../../shell/zsh/zshenv")),
     (ZSH, include_str!("../../shell/zsh/integration.zsh")),
     (FISH, include_str!("../../shell/fish/integration.fish")),
 ];
-const BASH_RC: &str = "bash/rc";
-const BASH: &str = "bash/integration.bash";
+pub(super) const BASH_RC: &str = "bash/rc";
+pub(super) const BASH: &str = "bash/integration.bash";
 const ZSH_DIR: &str = "zsh";
-const ZSH_ENV: &str = "zsh/.zshenv";
-const ZSH: &str = "zsh/integration.zsh";
-const FISH: &str = "fish/integration.fish";
+pub(super) const ZSH_ENV: &str = "zsh/.zshenv";
+pub(super) const ZSH: &str = "zsh/integration.zsh";
+pub(super) const FISH: &str = "fish/integration.fish";
 
 /// A shell that the integration knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,7 @@
 //! Where a session is, and how the shell integration gets there.
 #![forbid(unsafe_code)]
 
+pub mod bootstrap;
 pub mod files;
+pub mod pack;
+pub mod ssh;
