@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
+pub mod carrier;
+pub mod chain;
 pub mod files;
 pub mod pack;
 pub mod ssh;

@@ -91,9 +91,7 @@ fn matches(symbols: &[usize]) -> Vec<Vec<(usize, usize)>> {
     let mut seen: HashMap<&[usize], Vec<usize>> = HashMap::new();
     let mut all = vec![Vec::new(); symbols.len()];
     for here in 0..symbols.len().saturating_sub(SHORTEST - 1) {
-        let earlier = seen
-            .entry(&symbols[here..here + SHORTEST])
-            .or_insert_with(Vec::new);
+        let earlier = seen.entry(&symbols[here..here + SHORTEST]).or_default();
         let mut best = SHORTEST - 1;
         for &there in earlier.iter().rev().take(CANDIDATES) {
             let distance = here - there;

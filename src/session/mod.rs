@@ -16,6 +16,7 @@ pub mod log;
 pub mod mend;
 pub mod meta;
 pub mod peek;
+pub mod place;
 pub mod prompts;
 pub mod recovery;
 pub mod regions;

@@ -49,6 +49,8 @@ pub struct Region {
     pub label: String,
     /// The agent that typed it; `None`: a person, or nobody that we know.
     pub who: Option<String>,
+    /// Where it ran; `None`: on this host, as the server's own user.
+    pub place: Option<String>,
     /// Milliseconds since the epoch.
     pub started: u64,
     pub ended: Option<u64>,
@@ -73,6 +75,8 @@ pub struct Record {
     pub label: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     pub start: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<u64>,
@@ -104,6 +108,7 @@ impl Region {
             kind: self.kind,
             label: self.label.clone(),
             who: self.who.clone(),
+            place: self.place.clone(),
             start: self.start_offset,
             end: self.end_offset,
             started: self.started,
@@ -168,6 +173,10 @@ pub struct Regions {
     /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in
     /// the middle of a row).
     pub expected_line: Option<String>,
+    /// Where the next line runs, as whoever types it sees it; a shell's own word goes before it.
+    pub expected_place: Option<String>,
+    /// `user@host` of the server's own: what ran there needs no place.
+    home: String,
     /// The raw offset of the last line break, kept by whoever feeds the log.
     pub newline: u64,
     /// A shell with markers has been seen.
@@ -179,6 +188,14 @@ pub struct Regions {
 }
 
 impl Regions {
+    /// `home`: `user@host` of the server's own.
+    pub fn new(home: String) -> Regions {
+        Regions {
+            home,
+            ..Regions::default()
+        }
+    }
+
     pub fn all(&self) -> &[Region] {
         &self.list
     }
@@ -267,11 +284,17 @@ impl Regions {
 
     fn open(&mut self, kind: Kind, label: String, mark: MarkId, at: Moment) -> RegionId {
         let id = self.last_id() + 1;
+        let expected = self.expected_place.take();
+        let place = match kind {
+            Kind::Command => self.marked_place().or(expected),
+            Kind::Input => expected,
+        };
         self.list.push(Region {
             id,
             kind,
             label,
             who: self.expected.take(),
+            place,
             started: at.ms,
             ended: None,
             start_offset: at.offset,
@@ -407,6 +430,7 @@ impl Regions {
             if record.start == region.start_offset && record.kind == region.kind {
                 region.label.clone_from(&record.label);
                 region.who.clone_from(&record.who);
+                region.place.clone_from(&record.place);
                 region.started = record.started;
                 region.ended = region.ended.and(record.ended.or(region.ended));
             }

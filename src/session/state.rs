@@ -76,7 +76,7 @@ impl State {
     pub fn new(term: Terminal, text: TextLog, log: Log, prompts: Prompts) -> State {
         State {
             term,
-            regions: Regions::default(),
+            regions: Regions::new(super::place::home()),
             prompts,
             ending: None,
             closing: false,

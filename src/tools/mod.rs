@@ -5,6 +5,7 @@
 
 mod args;
 mod outcome;
+mod place;
 mod read;
 mod regions;
 mod report;
@@ -213,8 +214,11 @@ impl Tools {
         if let Some(session) = session.as_ref().and_then(|name| sessions.get(name).ok()) {
             session.meet(&agent);
         }
-        let told = (entry.call)(Args::new(entry.name, call.arguments), &context);
+        let mut told = (entry.call)(Args::new(entry.name, call.arguments), &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
+            if let Ok(reply) = told.as_mut() {
+                place::tell(&context, &session, entry.name, reply);
+            }
             session.save();
         }
         told

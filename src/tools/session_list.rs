@@ -112,8 +112,12 @@ fn describe(
         n => format!(" · {n} people attached"),
     });
     let command = words::one_line(&session.meta.command, 60);
+    let place = context
+        .sessions
+        .place(session)
+        .map_or(String::new(), |place| format!(" on {place}"));
     let mut text = format!(
-        "{} · {state} · {command} · {}x{} · opened by {} · last output {age} ago{people}",
+        "{} · {state}{place} · {command} · {}x{} · opened by {} · last output {age} ago{people}",
         session.name, size.0, size.1, session.meta.agent
     );
     if !matches!(front, Front::Over(_)) {

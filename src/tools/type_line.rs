@@ -243,11 +243,13 @@ fn settled_front(context: &Context<'_>, session: &Arc<Session>) -> Front {
 
 /// Notes where the log stands before the line is typed, and whose line comes next.
 fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) -> Typed {
+    let place = context.sessions.place(session);
     let mut state = session.state();
     let at = state.moment();
     let state = &mut *state;
     let mark = state.term.mark();
     let who = context.agent.to_string();
+    state.regions.expected_place = place.map(|place| place.to_string());
     let target = match front {
         Front::Shell { .. } => {
             state.regions.expected = Some(who);

@@ -1,3 +1,5 @@
+//! What is packed comes out again, in every awk that is here.
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 
