@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154
-# Puts the integration's files into the user's home on this host (paneglass install), in place of any version that is there, or
-# takes them away (--remove). Before it the command has set $pg_version (empty: take away) and defined pg_write SHELL DIR.
+# Puts the integration's files into the user's home on this host (paneglass install), in place of any version that is
+# there, or takes them away (--remove). Before it the command has set $pg_version (empty: take away) and defined
+# pg_bash DIR, pg_zsh DIR and pg_fish DIR, which write that shell's files.
 set --
 umask 077
 pg_base=$HOME/.local/share/paneglass
@@ -13,7 +14,7 @@ if [ -n "$pg_version" ]; then
     rm -rf "$pg_base/.new"
     mkdir -p "$pg_base/.new" || pg_fail "cannot write to $pg_base"
     for pg_shell in bash zsh fish; do
-        pg_write "$pg_shell" "$pg_base/.new" || pg_fail "cannot write to $pg_base"
+        "pg_$pg_shell" "$pg_base/.new" || pg_fail "cannot write to $pg_base"
     done
 fi
 for pg_old in "$pg_base"/v[0-9]*; do

@@ -1,6 +1,9 @@
-BEGIN{for(i=32;i<127;i++)if(i-33&&i-34&&i-39&&i-92)V[sprintf("%c",i)]=n++;n=0}
+function v(){return V[substr(s,++q,1)]}
+BEGIN{for(i=32;i<127;i++)if(i-33&&i-34&&i-39&&i-92)V[sprintf("%c",i)]=n++;D=567869252041;y=D*91-1;split("1 5 20 60 200",W);h="...."}
 {s=s $0}
-function b(){if(n<1){v=V[substr(s,p,1)]*91+V[substr(s,p+1,1)];p+=2;n=13}n--;v*=2;if(v>8191){v-=8192;return 1}return 0}
-function h(t,c){c=1;do c=c*2+b();while(((t,c)in H)<1);return H[t,c]}
-function g(y,k,m){if(y<4)return y+1;k=int(y/2)-1;m=2+y%2;while(k-->0)m=m*2+b();return m+1}
-END{p=1;q=117;for(t=0;t<2;t++){c=2;for(l=1;l<40;l++){for(i=0;i<q;i++)if(V[substr(s,p+i,1)]==l)H[t,c++]=i;c*=2}p+=q;q=32}while((y=h(0))<116)if(y<96)o=o (y<95?sprintf("%c",y+32):"\n");else{l=g(y-96)+2;o=o substr(o,length(o)-g(h(1))+1,l)}printf"%s",o}
+END{while(q<7)x=x*91+v();for(;;){for(i=1;i<6;i++)K[i]=i substr(h,6-i);for(c=1;c<128;c=c*2+b){m=n=2;for(i=1;i<6;i++){k=K[i] c;m+=N[k,0]*W[i];n+=N[k,1]*W[i]}
+z=l+int((y-l)/65536)*int(65536*n/(m+n));b=x<=z;if(b)y=z;else l=z+1
+for(i=1;i<6;i++){k=K[i] c;N[k,b]++;if(N[k,1-b]>2)N[k,1-b]=int(N[k,1-b]/2)+1}
+while(int(l/D)==int(y/D)){l=l%D*91;y=y%D*91+90;x=x%D*91+v()}}
+if(c<130){if(--g<1)break}else{c=sprintf("%c",c-128);o=o c;h=substr(h c,2)}}
+printf"%s",o}

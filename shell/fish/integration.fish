@@ -20,6 +20,10 @@ function __paneglass_start
     and string match -qr '^[A-Za-z0-9._-]+$' -- "$__PANEGLASS_NONCE"
     and isatty stderr
     or return 0
+    # The user's files may have set the PATH anew.
+    set -q __PANEGLASS_BIN
+    and not contains -- "$__PANEGLASS_BIN" $PATH
+    and set -gx PATH $PATH $__PANEGLASS_BIN
     set -g __paneglass_id "n=$__PANEGLASS_NONCE;pid=$fish_pid"
     __paneglass_value "$hostname"
     set -g __paneglass_at "host=$__paneglass_x"

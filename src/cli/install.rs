@@ -1,8 +1,9 @@
 //! `paneglass install [user@]host`: the integration's files on another host, for shells that `paneglass ssh` cannot
-//! reach. Becomes one ssh.
+//! reach. Runs one ssh.
 
 use std::ffi::OsString;
-use std::process::ExitCode;
+use std::io::Write;
+use std::process::{Command, ExitCode, Stdio};
 
 use super::ssh;
 use crate::place::bootstrap;
@@ -17,7 +18,7 @@ Usage:
   paneglass install [--print] [--remove] [ssh options] [user@]host
 
 The files go to ~/.local/share/paneglass there; those of other versions are
-removed. The host needs sh and awk.
+removed. The host needs sh.
 
 Options:
       --remove  take the files away again
@@ -30,8 +31,7 @@ Examples:
   paneglass install --remove build@ci7
 ";
 
-/// Becomes ssh. Exit code 2 on wrong usage, 126 or 127 when ssh cannot be started, else ssh's: that of the script, or
-/// 255.
+/// Exit code 2 on wrong usage, else ssh's: that of the script, or 255; 1 when ssh cannot be started.
 pub fn run(args: lexopt::Parser) -> ExitCode {
     let asked = ssh::ask(args, &["--remove"]);
     if asked.help {
@@ -47,20 +47,42 @@ pub fn run(args: lexopt::Parser) -> ExitCode {
             "it takes a host, and no command after it",
         );
     }
-    let made = if asked.option {
+    let script = if asked.option {
         bootstrap::remove()
     } else {
         bootstrap::install()
     };
-    match made.and_then(|made| made.line().map(|line| (made, line))) {
-        Ok((made, line)) => {
-            let mut words = ["ssh", "-o", "RemoteCommand=none", "-T"]
-                .map(OsString::from)
-                .to_vec();
-            words.extend(asked.arguments);
-            words.push(line.into());
-            ssh::become_or_print(asked.print, words, Some(&made))
-        }
-        Err(error) => super::finish("paneglass install", Err(error.to_string())),
+    let mut words = ["ssh", "-o", "RemoteCommand=none", "-T"]
+        .map(OsString::from)
+        .to_vec();
+    words.extend(asked.arguments);
+    words.push("exec sh".into());
+    if asked.print {
+        return super::print(&format!(
+            "{}\n\n# What it is given to read:\n{script}",
+            ssh::command_line(&words)
+        ));
     }
+    let done = give(&words, &script);
+    match done {
+        Ok(code) => code,
+        Err(error) => super::finish("paneglass install", Err(error)),
+    }
+}
+
+/// Runs ssh with the script as its input. Passwords it asks for at the terminal.
+fn give(words: &[OsString], script: &str) -> Result<ExitCode, String> {
+    let cannot = |error: std::io::Error| format!("cannot start ssh: {error}");
+    let mut child = Command::new(&words[0])
+        .args(&words[1..])
+        .stdin(Stdio::piped())
+        .spawn()
+        .map_err(cannot)?;
+    if let Some(mut input) = child.stdin.take() {
+        // One that has ended early says why itself.
+        let _ = input.write_all(script.as_bytes());
+    }
+    let status = child.wait().map_err(cannot)?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(1)))
 }

@@ -57,19 +57,17 @@ pub fn run(args: lexopt::Parser) -> ExitCode {
     let nonce = std::env::var(NONCE).ok().filter(|nonce| !nonce.is_empty());
     let here = print || nonce.is_some() && std::io::stdin().is_terminal();
     if !here || !line.opens_shell() || !leaves_the_shell(&arguments) {
-        return become_or_print(print, words("ssh", &arguments, None), None);
+        return become_or_print(print, words(&arguments, None), None);
     }
     let carried = carried();
     let nonce = nonce.unwrap_or_else(|| NO_NONCE.into());
     let made = bootstrap::enter(Via::Ssh, &nonce, &carried)
         .and_then(|made| made.line().map(|line| (made, line)));
     match made {
-        Ok((made, line)) => {
-            become_or_print(print, words("ssh", &arguments, Some(line)), Some(&made))
-        }
+        Ok((made, line)) => become_or_print(print, words(&arguments, Some(line)), Some(&made)),
         Err(error) => {
             eprintln!("paneglass ssh: a plain shell: {error}");
-            become_or_print(print, words("ssh", &arguments, None), None)
+            become_or_print(print, words(&arguments, None), None)
         }
     }
 }
@@ -125,8 +123,8 @@ pub(super) fn carried() -> Vec<(String, String)> {
 
 /// ssh's argument vector. With a line for the far side, a terminal is asked for, and no configured command comes in
 /// its way.
-pub(super) fn words(program: &str, arguments: &[OsString], line: Option<String>) -> Vec<OsString> {
-    let mut words = vec![OsString::from(program)];
+fn words(arguments: &[OsString], line: Option<String>) -> Vec<OsString> {
+    let mut words = vec![OsString::from("ssh")];
     if line.is_some() {
         words.extend(["-o", "RemoteCommand=none", "-t"].map(OsString::from));
     }
@@ -172,12 +170,7 @@ pub(super) fn become_or_print(
     carried: Option<&Bootstrap>,
 ) -> ExitCode {
     if print {
-        let mut text = lossy(&words)
-            .iter()
-            .map(|word| quoted(word))
-            .collect::<Vec<_>>()
-            .join(" ");
-        text.push('\n');
+        let mut text = command_line(&words) + "\n";
         if let Some(carried) = carried {
             text.push_str(&format!(
                 "\n# The script in it:\n{}\n",
@@ -199,6 +192,12 @@ pub(super) fn become_or_print(
     } else {
         NOT_EXECUTABLE
     })
+}
+
+/// An argument vector as a line for a POSIX shell.
+pub(super) fn command_line(words: &[OsString]) -> String {
+    let words: Vec<String> = lossy(words).iter().map(|word| quoted(word)).collect();
+    words.join(" ")
 }
 
 /// As a POSIX shell would read it back.

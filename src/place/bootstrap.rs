@@ -5,8 +5,9 @@
 
 use std::fmt;
 
-use super::files;
+use super::files::{self, Shell};
 use super::pack;
+use super::short::{self, Names};
 
 /// dropbear closes the connection at a command of 9,000 bytes.
 pub const COMMAND_MOST: usize = 8_900;
@@ -14,8 +15,11 @@ pub const COMMAND_MOST: usize = 8_900;
 /// bsd-csh takes words of up to 4 KiB.
 const WORD_MOST: usize = 4_000;
 
-/// Ends the script, so that half of one never runs.
-const LAST: &str = "#ok";
+/// In the order in which they are unpacked, and the last left out first.
+const ALL: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
+
+/// The function that everything before it is for; enter.sh has it.
+const ENTER: &str = "pg_enter";
 
 /// Ends a file within the script.
 const END_OF_FILE: &str = "@@";
@@ -63,53 +67,83 @@ impl std::error::Error for Error {}
 
 /// Starts the user's login shell, integrated under `nonce`, with `carried` in its environment. The names of
 /// `carried` must be names of shell variables.
+///
+/// Where only so much fits into a command (ssh), the integration of fish, and then that of zsh, is left out before
+/// anything else is given up; such a shell says that it is plain.
 pub fn enter(via: Via, nonce: &str, carried: &[(String, String)]) -> Result<Bootstrap, Error> {
-    let mut script = format!(
-        "pg_via={}\n__PANEGLASS_NONCE={}\nexport __PANEGLASS_NONCE\n",
-        match via {
-            Via::Ssh => "ssh",
-            Via::Into => "into",
-        },
-        quoted(nonce)
-    );
-    for (name, value) in carried {
-        script.push_str(&assignment(name, value));
+    let entry = |shells: &[Shell]| Entry::new(via, nonce, carried, shells);
+    if via == Via::Into {
+        let script = entry(&ALL).script();
+        let words = ["sh", "-c", &script].map(String::from).to_vec();
+        return Ok(Bootstrap { script, words });
     }
-    script.push_str(&writer(true));
-    script.push_str(&short(include_str!("../../shell/bootstrap/enter.sh")));
-    Bootstrap::new(
-        script,
-        r#"echo "paneglass: a plain shell: there is no awk here" >&2;exec "${SHELL:-/bin/sh}" -l"#,
-    )
+    let mut with = ALL.len();
+    loop {
+        let made = entry(&ALL[..with]).packed()?;
+        if with == 1 || made.line().is_ok() {
+            return Ok(made);
+        }
+        with -= 1;
+    }
 }
 
-/// Writes the integration's files into the user's home, in place of other versions.
-pub fn install() -> Result<Bootstrap, Error> {
-    let version = files::VERSION;
-    installer(format!("pg_version={version}\n{}", writer(false)))
+/// The parts of the script that enters a place.
+struct Entry {
+    /// Defines everything but the integrations of zsh and fish.
+    first: String,
+    /// Those that have room, in the order of the shells.
+    more: Vec<String>,
 }
 
-/// Takes the integration's files out of the user's home.
-pub fn remove() -> Result<Bootstrap, Error> {
-    installer("pg_version=\n".into())
-}
-
-fn installer(mut script: String) -> Result<Bootstrap, Error> {
-    script.push_str(&short(include_str!("../../shell/bootstrap/install.sh")));
-    Bootstrap::new(
-        script,
-        r#"echo "paneglass: there is no awk on that host" >&2;exit 1"#,
-    )
-}
-
-impl Bootstrap {
-    /// `instead` runs where the script cannot be unpacked.
-    fn new(mut script: String, instead: &str) -> Result<Bootstrap, Error> {
-        script.push_str(LAST);
-        let unwrap = format!(
-            r#"a=$1;shift;s=$(printf %s "$@"|LC_ALL=C awk "$a");case $s in *"{LAST}")eval "$s";;*){instead};;esac"#
+impl Entry {
+    fn new(via: Via, nonce: &str, carried: &[(String, String)], shells: &[Shell]) -> Entry {
+        let (name, mut names) = match via {
+            Via::Ssh => ("ssh", Some(Names::default())),
+            // What is inherited from an integrated shell here has the long names.
+            Via::Into => ("into", None),
+        };
+        let mut first = format!(
+            "pg_via={name}\n__PANEGLASS_NONCE={}\nexport __PANEGLASS_NONCE\n",
+            quoted(nonce)
         );
-        let packed = pack::pack(&script).ok_or(Error::Unpackable)?;
+        for (name, value) in carried {
+            first.push_str(&assignment(name, value));
+        }
+        first.push_str(&short::lines(include_str!(
+            "../../shell/bootstrap/enter.sh"
+        )));
+        let mut text = |path: &str, text: &str| {
+            let mut text = short::lines(text);
+            if path == files::BASH_RC {
+                text = passing_rc(&text);
+            }
+            match &mut names {
+                Some(names) => names.shorten(&text),
+                None => text,
+            }
+        };
+        let mut parts = shells.iter().map(|shell| writer(*shell, &mut text));
+        first.extend(parts.next());
+        Entry {
+            first,
+            more: parts.collect(),
+        }
+    }
+
+    fn script(&self) -> String {
+        format!("{}{}{ENTER}\n", self.first, self.more.concat())
+    }
+
+    /// Unpacks on the far side as much as the login shell there needs.
+    fn packed(&self) -> Result<Bootstrap, Error> {
+        let unwrap = format!(
+            r#"a=$1;shift;case $SHELL in */fish)g=3;;*/zsh)g=2;;*)g=1;esac;s=$(printf %s "$@"|LC_ALL=C awk -v g=$g "$a");case $s in *pg_via*)eval "$s
+{ENTER}";;*)echo "paneglass: a plain shell: no awk here">&2;exec "${{SHELL:-/bin/sh}}" -l;esac"#
+        )
+        .replace('\n', ";");
+        let mut sections = vec![self.first.as_str()];
+        sections.extend(self.more.iter().map(String::as_str));
+        let packed = pack::pack(&sections).ok_or(Error::Unpackable)?;
         let mut words = ["sh", "-c", &unwrap, "sh", &pack::unpacker()]
             .map(String::from)
             .to_vec();
@@ -120,9 +154,36 @@ impl Bootstrap {
                 .chunks(WORD_MOST)
                 .map(|part| String::from_utf8_lossy(part).into_owned()),
         );
-        Ok(Bootstrap { script, words })
+        Ok(Bootstrap {
+            script: self.script(),
+            words,
+        })
     }
+}
 
+/// The script that writes the integration's files into the user's home, in place of other versions. It is given to
+/// `sh` on its standard input, so it may be of any length.
+pub fn install() -> String {
+    let writers = ALL.map(|shell| writer(shell, &mut |_, text: &str| text.to_string()));
+    installer(&format!(
+        "pg_version={}\n{}",
+        files::VERSION,
+        writers.concat()
+    ))
+}
+
+/// The script that takes the integration's files out of the user's home.
+pub fn remove() -> String {
+    installer("pg_version=\n")
+}
+
+/// In braces: half of it never runs.
+fn installer(before: &str) -> String {
+    let script = include_str!("../../shell/bootstrap/install.sh");
+    format!("{{\n{before}{script}}}\n")
+}
+
+impl Bootstrap {
     /// The words, for a program that starts another by its arguments.
     pub fn words(&self) -> &[String] {
         &self.words
@@ -142,50 +203,30 @@ impl Bootstrap {
     }
 }
 
-/// The function `pg_write SHELL DIR`. `passing`: the files are about to go again.
-fn writer(passing: bool) -> String {
-    let file = |name: &str| {
-        files::FILES
-            .iter()
-            .find(|(path, _)| *path == name)
-            .map_or(String::new(), |(_, text)| short(text))
+/// The function `pg_SHELL DIR`: writes that shell's files, each as `text` makes it of its own text.
+fn writer(shell: Shell, text: &mut impl FnMut(&str, &str) -> String) -> String {
+    let (name, first) = match shell {
+        Shell::Bash => ("bash", ""),
+        // A bash that is started in a zsh finds its way in, as long as the files are there.
+        Shell::Zsh => ("zsh", "pg_bash \"$1\"&&"),
+        Shell::Fish => ("fish", ""),
     };
-    let rc = if passing {
-        passing_rc(&file(files::BASH_RC))
-    } else {
-        file(files::BASH_RC)
-    };
-    let mut text = String::from("pg_write() {\ncase $1 in\n");
-    let mut arm = |shell: &str, first: &str, list: &[(&str, &str)]| {
-        text.push_str(&format!("{shell})\n{first}mkdir -p \"$2/{shell}\""));
-        for (path, _) in list {
-            text.push_str(&format!("&&cat >\"$2/{path}\" <<'{END_OF_FILE}'"));
-        }
-        text.push('\n');
-        for (_, body) in list {
-            text.push_str(body);
-            text.push_str(END_OF_FILE);
-            text.push('\n');
-        }
-        text.push_str(";;\n");
-    };
-    arm(
-        "bash",
-        "",
-        &[(files::BASH_RC, &rc), (files::BASH, &file(files::BASH))],
-    );
-    // A bash that is started in a zsh finds its way in, as long as the files are there.
-    arm(
-        "zsh",
-        "pg_write bash \"$2\"&&",
-        &[
-            (files::ZSH_ENV, &file(files::ZSH_ENV)),
-            (files::ZSH, &file(files::ZSH)),
-        ],
-    );
-    arm("fish", "", &[(files::FISH, &file(files::FISH))]);
-    text.push_str("esac\n}\n");
-    text
+    let files: Vec<_> = files::FILES
+        .iter()
+        .filter(|(path, _)| path.split('/').next() == Some(name))
+        .collect();
+    let mut function = format!("pg_{name}() {{\n{first}mkdir -p \"$1/{name}\"");
+    for (path, _) in &files {
+        function.push_str(&format!("&&cat >\"$1/{path}\" <<'{END_OF_FILE}'"));
+    }
+    function.push('\n');
+    for (path, own) in &files {
+        function.push_str(&text(path, own));
+        function.push_str(END_OF_FILE);
+        function.push('\n');
+    }
+    function.push_str("}\n");
+    function
 }
 
 /// The rc file of a bash whose files go once they are read.
@@ -195,18 +236,6 @@ fn passing_rc(rc: &str) -> String {
          ((BASH_VERSINFO[0]*100+BASH_VERSINFO[1]>=404))||echo \"paneglass: a plain shell: bash is older than 4.4\" >&2\n\
          \\command rm -rf -- \"${{BASH_SOURCE[0]%/bash/rc}}\"\n"
     )
-}
-
-/// Without comments, blank lines and indentation: none of the scripts has text over several lines.
-fn short(text: &str) -> String {
-    let mut short = String::with_capacity(text.len());
-    for line in text.lines().map(str::trim_start) {
-        if !line.is_empty() && !line.starts_with('#') {
-            short.push_str(line);
-            short.push('\n');
-        }
-    }
-    short
 }
 
 fn quoted(text: &str) -> String {
@@ -261,16 +290,14 @@ mod tests {
     #[test]
     fn the_line_fits_every_server_and_shell() {
         let value = |name: &str| (name.to_string(), format!("the value of {name}"));
-        for bootstrap in [
-            enter(
-                Via::Ssh,
-                &"0".repeat(32),
-                &[value("PROJECT"), value(CARRIED)],
-            ),
-            install(),
-            remove(),
-        ] {
-            let bootstrap = bootstrap.unwrap();
+        let carried = [value("PROJECT"), value(CARRIED)];
+        for via in [Via::Ssh, Via::Into] {
+            let bootstrap = enter(via, &"0".repeat(32), &carried).unwrap();
+            // Nothing was left out.
+            assert!(bootstrap.script.contains("pg_fish()"), "{via:?}");
+            if via == Via::Into {
+                continue;
+            }
             let line = bootstrap.line().unwrap();
             assert!(!line.contains(['!', '\n', '\t']), "{line}");
             assert!(!line.contains("\\'") && !line.contains("\\\\"), "{line}");

@@ -31,7 +31,7 @@ struct Link {
     namespaces: Option<Vec<std::path::PathBuf>>,
 }
 
-/// From the process in front up to `own`, the session's program. `None` when the processes cannot be seen.
+/// From the process in front up to `own`, which must be outside of any sandbox: the session's launcher. `None` when the processes cannot be seen.
 pub fn chain(proc: &Proc, front: Pid, own: Pid) -> Option<Chain> {
     let tree = proc.tree();
     let links: Vec<Link> = line_of(&tree, front, own)?
@@ -104,11 +104,6 @@ fn judge(links: &[Link]) -> Chain {
             by: by.unwrap_or("unshare").to_string(),
             user,
         },
-        // A sandbox as the session's own program has no namespaces of before to compare with.
-        Some(by) if far(first).is_some() => Chain::Sandbox {
-            by: by.to_string(),
-            user,
-        },
         _ => Chain::Here { user },
     }
 }
@@ -162,10 +157,6 @@ mod tests {
         assert_eq!(
             judge(&[link("bash", me, "a"), link("bash", me, "b")]),
             sandbox("unshare")
-        );
-        assert_eq!(
-            judge(&[link("bwrap x", me, "a"), link("bash", me, "b")]),
-            sandbox("bwrap")
         );
         let ssh = [
             link("bash", me, "a"),

@@ -6,4 +6,6 @@ pub mod carrier;
 pub mod chain;
 pub mod files;
 pub mod pack;
+pub mod short;
+pub mod source;
 pub mod ssh;

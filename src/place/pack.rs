@@ -1,13 +1,16 @@
-//! Text made small for a command line: LZ77 and Huffman codes, written in characters that no shell treats specially
-//! within single quotes. shell/bootstrap/unpack.awk reads it, so that the far side needs sh and awk, and nothing else.
+//! Text made small for a command line, in characters that no shell treats specially within single quotes.
+//! shell/bootstrap/unpack.awk reads it, so that the far side needs awk and nothing else.
+//!
+//! Each character is seven decisions, its bits. How likely each is tell five counts, of what followed the last 0 to 4
+//! characters before; an arithmetic coder writes the decisions as digits of base 91. The unpacker counts along. All
+//! numbers are whole and below 2^53, so that every awk comes to the same ones.
 //!
 //! Must not know what the text is.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 
-/// What makes the text again: an awk program that reads the packed characters, on one line, since csh knows no
-/// quoted line breaks.
+/// What makes the text again: an awk program that reads the packed characters and prints the first `g` sections. On
+/// one line, since csh knows no quoted line breaks.
 pub fn unpacker() -> String {
     include_str!("../../shell/bootstrap/unpack.awk")
         .trim_end()
@@ -16,249 +19,120 @@ pub fn unpacker() -> String {
 
 /// Printable ASCII without the quotes, `!` (csh) and the backslash (fish), which some shell takes for its own inside
 /// single quotes.
-const ALPHABET: usize = 91;
+const DIGITS: u64 = 91;
 
-/// Bits in two characters: 91 * 91 is just over 2^13.
-const CHUNK: u32 = 13;
+/// 91^6: the value of the first of seven digits, which a range is narrowed within.
+const FIRST: u64 = 567_869_252_041;
 
-/// Codes: 0 to 95 a character (blank to tilde, then the line break), then lengths, then the end.
-const LENGTHS: usize = 96;
-const END: usize = 116;
-const DISTANCES: usize = 32;
+/// Longer contexts are rarer and surer.
+const WEIGHTS: [u64; 5] = [1, 5, 20, 60, 200];
 
-/// A shorter match costs more than its characters.
-const SHORTEST: usize = 3;
-const LONGEST: usize = 512;
+/// The last characters before the first: anything, the same for both sides.
+const BEFORE: [u8; 4] = *b"....";
 
-/// Earlier places that are looked at for a match: more gains nothing.
-const CANDIDATES: usize = 256;
+/// Bits of a character.
+const BITS: u32 = 7;
 
-/// Each round knows the costs better; the fifth changes nothing any more.
-const ROUNDS: usize = 4;
+/// Ends a section.
+const MARK: u8 = 1;
 
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Literal(usize),
-    Copy { length: usize, distance: usize },
+/// Packs sections of text, so that the first ones can be had without the rest. `None` when one holds something else
+/// than printable ASCII and line breaks.
+pub fn pack(sections: &[&str]) -> Option<String> {
+    let mut coder = Coder::default();
+    for section in sections {
+        for byte in section.bytes() {
+            if !matches!(byte, b' '..=b'~' | b'\n') {
+                return None;
+            }
+            coder.character(byte);
+        }
+        coder.character(MARK);
+    }
+    Some(coder.finish())
 }
 
-/// `None` when the text holds something else than printable ASCII and line breaks.
-pub fn pack(text: &str) -> Option<String> {
-    let symbols: Vec<usize> = text.bytes().map(symbol).collect::<Option<_>>()?;
-    let matches = matches(&symbols);
-    let mut literal = vec![8; END + 1];
-    let mut distance = vec![5; DISTANCES];
-    let mut steps = Vec::new();
-    for _ in 0..ROUNDS {
-        steps = cheapest(&symbols, &matches, &literal, &distance);
-        let (mut literals, mut distances) = (vec![0; END + 1], vec![0; DISTANCES]);
-        literals[END] = 1;
-        for step in &steps {
-            match *step {
-                Step::Literal(symbol) => literals[symbol] += 1,
-                Step::Copy { length, distance } => {
-                    literals[LENGTHS + bucket(length - 2).0] += 1;
-                    distances[bucket(distance).0] += 1;
-                }
+struct Coder {
+    /// How often a decision was 0 and 1, by the context.
+    counts: HashMap<u64, [u64; 2]>,
+    last: [u8; 4],
+    low: u64,
+    high: u64,
+    digits: Vec<u64>,
+}
+
+impl Default for Coder {
+    fn default() -> Coder {
+        Coder {
+            counts: HashMap::new(),
+            last: BEFORE,
+            low: 0,
+            high: FIRST * DIGITS - 1,
+            digits: Vec::new(),
+        }
+    }
+}
+
+impl Coder {
+    fn character(&mut self, byte: u8) {
+        let mut begun = 1;
+        for at in (0..BITS).rev() {
+            let bit = usize::from(byte >> at & 1);
+            self.decision(begun, bit);
+            begun = begun * 2 + bit as u64;
+        }
+        if byte != MARK {
+            self.last = [self.last[1], self.last[2], self.last[3], byte];
+        }
+    }
+
+    /// `begun`: the bits of this character so far, after a leading 1.
+    fn decision(&mut self, begun: u64, bit: usize) {
+        let contexts: [u64; WEIGHTS.len()] = std::array::from_fn(|order| {
+            let seen = u32::from_be_bytes(self.last) as u64 & ((1 << (8 * order)) - 1);
+            (order as u64) << 40 | begun << 32 | seen
+        });
+        let mut sums = [2, 2];
+        for (context, weight) in contexts.iter().zip(WEIGHTS) {
+            let counts = self.counts.entry(*context).or_default();
+            sums[0] += counts[0] * weight;
+            sums[1] += counts[1] * weight;
+            counts[bit] += 1;
+            // What was seen long ago says less once it is contradicted.
+            let other = &mut counts[1 - bit];
+            if *other > 2 {
+                *other = *other / 2 + 1;
             }
         }
-        (literal, distance) = (code_lengths(&literals), code_lengths(&distances));
-    }
-    Some(write(&steps, &literal, &distance))
-}
-
-fn symbol(byte: u8) -> Option<usize> {
-    match byte {
-        b'\n' => Some(LENGTHS - 1),
-        b' '..=b'~' => Some(usize::from(byte - b' ')),
-        _ => None,
-    }
-}
-
-/// A number from 1 on as a code, and the bits after it: how many, and their value.
-fn bucket(value: usize) -> (usize, u32, usize) {
-    let value = value - 1;
-    if value < 4 {
-        return (value, 0, 0);
-    }
-    let bits = value.ilog2() - 1;
-    let code = 2 * bits as usize + (value >> bits);
-    (code, bits, value & ((1 << bits) - 1))
-}
-
-/// For each place the matches that begin there: the longest length for which this is the nearest one.
-fn matches(symbols: &[usize]) -> Vec<Vec<(usize, usize)>> {
-    let mut seen: HashMap<&[usize], Vec<usize>> = HashMap::new();
-    let mut all = vec![Vec::new(); symbols.len()];
-    for here in 0..symbols.len().saturating_sub(SHORTEST - 1) {
-        let earlier = seen.entry(&symbols[here..here + SHORTEST]).or_default();
-        let mut best = SHORTEST - 1;
-        for &there in earlier.iter().rev().take(CANDIDATES) {
-            let distance = here - there;
-            // The unpacker copies what is there already: a match does not reach into itself.
-            let most = distance.min(symbols.len() - here).min(LONGEST);
-            if most <= best || symbols[there + best] != symbols[here + best] {
-                continue;
-            }
-            let same = symbols[there..there + most]
-                .iter()
-                .zip(&symbols[here..])
-                .take_while(|(a, b)| a == b)
-                .count();
-            if same > best {
-                best = same;
-                all[here].push((same, distance));
-            }
+        let share = 65_536 * sums[1] / (sums[0] + sums[1]);
+        let middle = self.low + (self.high - self.low) / 65_536 * share;
+        if bit == 1 {
+            self.high = middle;
+        } else {
+            self.low = middle + 1;
         }
-        earlier.push(here);
-    }
-    all
-}
-
-/// The steps that take the fewest bits, by these code lengths.
-fn cheapest(
-    symbols: &[usize],
-    matches: &[Vec<(usize, usize)>],
-    literal: &[u32],
-    distance: &[u32],
-) -> Vec<Step> {
-    let count = symbols.len();
-    let mut cost = vec![0; count + 1];
-    let mut choice = vec![Step::Literal(0); count];
-    for here in (0..count).rev() {
-        cost[here] = literal[symbols[here]] + cost[here + 1];
-        choice[here] = Step::Literal(symbols[here]);
-        let mut length = SHORTEST;
-        for &(most, far) in &matches[here] {
-            let (code, bits, _) = bucket(far);
-            let reach = distance[code] + bits;
-            for length in length..=most {
-                let (code, bits, _) = bucket(length - 2);
-                let total = literal[LENGTHS + code] + bits + reach + cost[here + length];
-                if total < cost[here] {
-                    cost[here] = total;
-                    choice[here] = Step::Copy {
-                        length,
-                        distance: far,
-                    };
-                }
-            }
-            length = most + 1;
+        while self.low / FIRST == self.high / FIRST {
+            self.digits.push(self.low / FIRST);
+            self.low = self.low % FIRST * DIGITS;
+            self.high = self.high % FIRST * DIGITS + DIGITS - 1;
         }
     }
-    let mut steps = Vec::new();
-    let mut here = 0;
-    while here < count {
-        steps.push(choice[here]);
-        here += match choice[here] {
-            Step::Literal(_) => 1,
-            Step::Copy { length, .. } => length,
-        };
-    }
-    steps
-}
 
-/// Lengths of Huffman's codes for symbols that occur so often. What does not occur gets none, written as 0; for the
-/// search it costs more than anything that does.
-fn code_lengths(counts: &[usize]) -> Vec<u32> {
-    let mut heap: BinaryHeap<Reverse<(usize, usize)>> = BinaryHeap::new();
-    let mut parents = vec![0; counts.len()];
-    for (symbol, &count) in counts.iter().enumerate() {
-        if count > 0 {
-            heap.push(Reverse((count, symbol)));
+    fn finish(mut self) -> String {
+        let mut rest = self.high;
+        for _ in 0..7 {
+            self.digits.push(rest / FIRST);
+            rest = rest % FIRST * DIGITS;
         }
-    }
-    if heap.len() == 1 {
-        return counts.iter().map(|&count| u32::from(count > 0)).collect();
-    }
-    while let (Some(Reverse(a)), Some(Reverse(b))) = (heap.pop(), heap.pop()) {
-        let node = parents.len();
-        parents.push(0);
-        (parents[a.1], parents[b.1]) = (node, node);
-        if heap.is_empty() {
-            break;
-        }
-        heap.push(Reverse((a.0 + b.0, node)));
-    }
-    let root = parents.len() - 1;
-    let depth = |symbol: usize| {
-        let (mut node, mut depth) = (symbol, 0);
-        while node != root {
-            node = parents[node];
-            depth += 1;
-        }
-        depth
-    };
-    counts
-        .iter()
-        .enumerate()
-        .map(|(symbol, &count)| if count > 0 { depth(symbol) } else { UNUSED })
-        .collect()
-}
-
-/// Stands for no code in a table of lengths.
-const UNUSED: u32 = 40;
-
-/// The codes themselves: numbered within each length, in the symbols' order.
-fn codes(lengths: &[u32]) -> Vec<u32> {
-    let mut codes = vec![0u32; lengths.len()];
-    let mut next: u32 = 0;
-    for length in 1..UNUSED {
-        for (symbol, _) in lengths
+        let alphabet: Vec<char> = (b' '..=b'~')
+            .map(char::from)
+            .filter(|c| !r#"!"'\"#.contains(*c))
+            .collect();
+        self.digits
             .iter()
-            .enumerate()
-            .filter(|(_, own)| **own == length)
-        {
-            codes[symbol] = next;
-            next += 1;
-        }
-        next = next.wrapping_mul(2);
+            .filter_map(|digit| alphabet.get(*digit as usize))
+            .collect()
     }
-    codes
-}
-
-fn write(steps: &[Step], literal: &[u32], distance: &[u32]) -> String {
-    let alphabet: Vec<char> = (b' '..=b'~')
-        .map(char::from)
-        .filter(|c| !r#"!"'\"#.contains(*c))
-        .collect();
-    debug_assert_eq!(alphabet.len(), ALPHABET);
-    let mut packed: String = literal
-        .iter()
-        .chain(distance)
-        .map(|&length| alphabet[if length == UNUSED { 0 } else { length as usize }])
-        .collect();
-    let mut bits: Vec<bool> = Vec::new();
-    let mut put = |value: usize, count: u32| {
-        bits.extend((0..count).rev().map(|at| value >> at & 1 == 1));
-    };
-    let (literals, distances) = (codes(literal), codes(distance));
-    for step in steps {
-        match *step {
-            Step::Literal(symbol) => put(literals[symbol] as usize, literal[symbol]),
-            Step::Copy {
-                length,
-                distance: far,
-            } => {
-                let (code, count, extra) = bucket(length - 2);
-                put(literals[LENGTHS + code] as usize, literal[LENGTHS + code]);
-                put(extra, count);
-                let (code, count, extra) = bucket(far);
-                put(distances[code] as usize, distance[code]);
-                put(extra, count);
-            }
-        }
-    }
-    put(literals[END] as usize, literal[END]);
-    for chunk in bits.chunks(CHUNK as usize) {
-        let mut value = chunk
-            .iter()
-            .fold(0, |value, &bit| value * 2 + usize::from(bit));
-        value <<= CHUNK as usize - chunk.len();
-        packed.push(alphabet[value / ALPHABET]);
-        packed.push(alphabet[value % ALPHABET]);
-    }
-    packed
 }
 
 #[cfg(test)]

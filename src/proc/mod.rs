@@ -97,6 +97,18 @@ impl Proc {
         Status::parse(&self.bytes(pid, "status").ok()?)
     }
 
+    /// The file of its program. None for a kernel thread, and when it is another user's.
+    pub fn exe(&self, pid: Pid) -> Option<PathBuf> {
+        std::fs::read_link(self.allowed(pid, "exe").ok()?).ok()
+    }
+
+    /// Whether a path leads to a file as this process sees the file system.
+    pub fn sees_file(&self, pid: Pid, path: &Path) -> bool {
+        let below = path.strip_prefix("/").unwrap_or(path);
+        self.allowed(pid, "root")
+            .is_ok_and(|root| root.join(below).is_file())
+    }
+
     /// The namespaces it lives in, each as the kernel names it (`mnt:[4026531840]`), in the order of NAMESPACES. None when
     /// they are hidden, as another user's are.
     pub fn namespaces(&self, pid: Pid) -> Option<Vec<PathBuf>> {

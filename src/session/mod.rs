@@ -15,6 +15,7 @@ pub mod line;
 pub mod log;
 pub mod mend;
 pub mod meta;
+pub mod missing;
 pub mod peek;
 pub mod place;
 pub mod prompts;

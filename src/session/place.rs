@@ -7,6 +7,7 @@ use super::regions::{Kind, Regions};
 use super::{Session, Sessions};
 use crate::place::carrier::{self, Far};
 use crate::place::chain::{self, Chain};
+use crate::proc::Pid;
 use crate::sys::passwd;
 
 /// A place, in words for people.
@@ -55,6 +56,11 @@ pub fn home() -> String {
 }
 
 impl Sessions {
+    /// The server's own user.
+    pub fn uid(&self) -> u32 {
+        passwd::uid()
+    }
+
     /// Where the next typed line would run; `None`: here, as the server's own user. Asks the kernel only when no
     /// marker has settled it.
     pub fn place(&self, session: &Session) -> Option<Where> {
@@ -82,7 +88,9 @@ impl Sessions {
         }
         let view = self.look(session);
         let front = view.process.map(|process| process.pid);
-        let chain = front.and_then(|front| chain::chain(&self.proc, front, own));
+        // From the launcher on: the program itself may be in a sandbox.
+        let launcher = Pid(session.meta.pid);
+        let chain = front.and_then(|front| chain::chain(&self.proc, front, launcher));
         let user_here = |user: String| format!("{user}@{}", passwd::hostname());
         match chain {
             Some(Chain::Here { user }) => user.map(|user| Where::sure(user_here(user))),

@@ -115,6 +115,11 @@ impl Prompts {
 }
 
 impl Prompts {
+    /// Whether what `matches` has named may be a shell: one, or whatever the session's own pattern is for.
+    pub fn is_shells(&self, program: &str) -> bool {
+        program == SHELL || self.own.is_some() && program == "prompt_pattern"
+    }
+
     /// A line that is a known program's prompt with text after it: the prompt, and the text. The bare shells'
     /// pattern does not count: a question may hold what looks like one.
     pub fn typed_after<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {

@@ -15,6 +15,7 @@ mod send;
 mod session_close;
 mod session_create;
 mod session_list;
+mod shell_integrate;
 mod type_line;
 mod wait;
 
@@ -97,6 +98,11 @@ const TABLE: &[Entry] = &[
         name: "session_list",
         tool: session_list::tool,
         call: session_list::call,
+    },
+    Entry {
+        name: "shell_integrate",
+        tool: shell_integrate::tool,
+        call: shell_integrate::call,
     },
     Entry {
         name: "session_close",

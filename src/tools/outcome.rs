@@ -421,7 +421,7 @@ impl<'a> Waiter<'a> {
 }
 
 /// A line given to a program is answered: its region ends where the program's prompt begins, or with its question.
-fn close_input(session: &Session, id: RegionId, status: &Status) {
+pub fn close_input(session: &Session, id: RegionId, status: &Status) {
     let mut state = session.state();
     let at = state.moment();
     let state = &mut *state;

@@ -7,7 +7,14 @@ use crate::session::place::home;
 use super::Context;
 
 /// Tools whose reply says where the session stands after them.
-const TELLING: [&str; 5] = ["run", "wait", "send", "expect", "shell_integrate"];
+const TELLING: [&str; 6] = [
+    "session_create",
+    "run",
+    "wait",
+    "send",
+    "expect",
+    "shell_integrate",
+];
 
 /// Adds a note when the session is in another place than this agent was last told.
 pub fn tell(context: &Context<'_>, session: &Session, tool: &str, reply: &mut Reply) {

@@ -134,9 +134,12 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             reply.note(text);
         }
     }
-    if session.meta.integrated.is_none() && session.state().ending.is_none() {
+    // `paneglass into`: the program became a shell with markers.
+    let marked = session.state().regions.integrated;
+    if session.meta.integrated.is_none() && !marked && session.state().ending.is_none() {
         reply.note("a program or plain shell: lines typed with `run` are matched by prompts, without exit statuses");
     }
+    super::place::tell(context, &session, "session_create", &mut reply);
     Ok(reply)
 }
 

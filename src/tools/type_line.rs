@@ -267,7 +267,12 @@ fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) ->
                 | Front::Unclear { line, .. } => line.as_str(),
                 _ => "",
             };
-            let secret = matches!(front, Front::Waiting { view, .. } if view.secret);
+            let secret = match front {
+                Front::Waiting { view, .. } => view.secret,
+                // Whether the far side echoes cannot be seen from here.
+                Front::Unclear { line, .. } => asks_for_secret(line),
+                _ => false,
+            };
             // What is typed where nothing is echoed is written down nowhere.
             let label = if secret {
                 format!("{prompt}•••")
@@ -289,6 +294,23 @@ fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) ->
         mark,
         at: Instant::now(),
     }
+}
+
+/// A question for what should not be shown, as sudo, su, ssh and the like word it.
+fn asks_for_secret(question: &str) -> bool {
+    let question = question.to_lowercase();
+    let asks = [
+        "password",
+        "passphrase",
+        "passcode",
+        "passwort",
+        "secret",
+        "pin ",
+        "pin:",
+        "verification code",
+        "token",
+    ];
+    asks.iter().any(|word| question.contains(word))
 }
 
 /// Nothing was typed after all.

@@ -93,6 +93,8 @@ impl Regions {
                 self.done(term, pid, status, pipestatus, mark, at)
             }
             MarkerKind::OutputEnd => self.output_end(term, pid, mark),
+            // It is an answer, and has been taken as one.
+            MarkerKind::Which { .. } => term.release(mark),
         }
     }
 
