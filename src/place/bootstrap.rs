@@ -136,11 +136,10 @@ impl Entry {
 
     /// Unpacks on the far side as much as the login shell there needs.
     fn packed(&self) -> Result<Bootstrap, Error> {
+        // What the login shell does not need is not unpacked: it takes some tenths of a second.
         let unwrap = format!(
-            r#"a=$1;shift;case $SHELL in */fish)g=3;;*/zsh)g=2;;*)g=1;esac;s=$(printf %s "$@"|LC_ALL=C awk -v g=$g "$a");case $s in *pg_via*)eval "$s
-{ENTER}";;*)echo "paneglass: a plain shell: no awk here">&2;exec "${{SHELL:-/bin/sh}}" -l;esac"#
-        )
-        .replace('\n', ";");
+            r#"a=$1;shift;p() {{ echo "paneglass: a plain shell: $1">&2;exec "${{SHELL:-/bin/sh}}" -l;}};case $SHELL in */bash)g=1;;*/zsh)g=2;;*/fish)g=3;;*)p "there is no integration for ${{SHELL##*/}}";esac;s=$(printf %s "$@"|LC_ALL=C awk -v g=$g "$a");case $s in *pg_via*)eval "$s;{ENTER}";;*)p "no awk here";esac"#
+        );
         let mut sections = vec![self.first.as_str()];
         sections.extend(self.more.iter().map(String::as_str));
         let packed = pack::pack(&sections).ok_or(Error::Unpackable)?;

@@ -148,7 +148,7 @@ fn last_word(program: &str, arguments: &[&str]) -> String {
 }
 
 /// Programs that make the next line run as somebody else, or somewhere else.
-const LEAVING: [&str; 31] = [
+const LEAVING: [&str; 30] = [
     "ssh",
     "slogin",
     "mosh",
@@ -178,7 +178,6 @@ const LEAVING: [&str; 31] = [
     "openshell",
     "tmux",
     "screen",
-    "paneglass",
     "exec",
 ];
 

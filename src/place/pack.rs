@@ -1,7 +1,7 @@
 //! Text made small for a command line, in characters that no shell treats specially within single quotes.
 //! shell/bootstrap/unpack.awk reads it, so that the far side needs awk and nothing else.
 //!
-//! Each character is seven decisions, its bits. How likely each is tell five counts, of what followed the last 0 to 4
+//! Each character is seven decisions, its bits. How likely each is tell four counts, of what followed the last 0 to 3
 //! characters before; an arithmetic coder writes the decisions as digits of base 91. The unpacker counts along. All
 //! numbers are whole and below 2^53, so that every awk comes to the same ones.
 //!
@@ -25,10 +25,10 @@ const DIGITS: u64 = 91;
 const FIRST: u64 = 567_869_252_041;
 
 /// Longer contexts are rarer and surer.
-const WEIGHTS: [u64; 5] = [1, 5, 20, 60, 200];
+const WEIGHTS: [u64; 4] = [1, 5, 20, 60];
 
 /// The last characters before the first: anything, the same for both sides.
-const BEFORE: [u8; 4] = *b"....";
+const BEFORE: [u8; 3] = *b"...";
 
 /// Bits of a character.
 const BITS: u32 = 7;
@@ -55,7 +55,7 @@ pub fn pack(sections: &[&str]) -> Option<String> {
 struct Coder {
     /// How often a decision was 0 and 1, by the context.
     counts: HashMap<u64, [u64; 2]>,
-    last: [u8; 4],
+    last: [u8; 3],
     low: u64,
     high: u64,
     digits: Vec<u64>,
@@ -82,14 +82,15 @@ impl Coder {
             begun = begun * 2 + bit as u64;
         }
         if byte != MARK {
-            self.last = [self.last[1], self.last[2], self.last[3], byte];
+            self.last = [self.last[1], self.last[2], byte];
         }
     }
 
     /// `begun`: the bits of this character so far, after a leading 1.
     fn decision(&mut self, begun: u64, bit: usize) {
+        let [a, b, c] = self.last;
         let contexts: [u64; WEIGHTS.len()] = std::array::from_fn(|order| {
-            let seen = u32::from_be_bytes(self.last) as u64 & ((1 << (8 * order)) - 1);
+            let seen = u64::from(u32::from_be_bytes([0, a, b, c])) & ((1 << (8 * order)) - 1);
             (order as u64) << 40 | begun << 32 | seen
         });
         let mut sums = [2, 2];

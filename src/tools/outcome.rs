@@ -67,6 +67,9 @@ const BEGINS: Duration = Duration::from_secs(2);
 /// A shell that has not taken a line after so long, and reads keys, has kept it.
 const KEPT: Duration = Duration::from_secs(1);
 
+/// A connection is made and its shell comes up within so long, in silence.
+const ENTERS: Duration = Duration::from_secs(10);
+
 /// Progress is told about so often.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
@@ -364,7 +367,12 @@ impl<'a> Waiter<'a> {
                     secret: false,
                     hedged: true,
                 };
-                (quiet >= settle).then(status)
+                let enough = if entering(session, region) {
+                    settle.max(ENTERS)
+                } else {
+                    settle
+                };
+                (quiet >= enough).then(status)
             }
             // A prompt in an integrated shell: its markers come by the log.
             Front::Shell { .. } | Front::Between | Front::Working { .. } | Front::Over(_) => None,
@@ -418,6 +426,23 @@ impl<'a> Waiter<'a> {
         let line = session.state().term.cursor_line();
         progress.send(&crate::reply::words::one_line(&line, 200));
     }
+}
+
+/// `paneglass ssh` or `into` has been typed and nothing has been printed since: the far side prepares its shell.
+fn entering(session: &Session, id: RegionId) -> bool {
+    let state = session.state();
+    let Some(region) = state
+        .regions
+        .get(id)
+        .filter(|region| region.kind == Kind::Command)
+    else {
+        return false;
+    };
+    let words: Vec<&str> = region.label.split_whitespace().collect();
+    let enters = words.windows(2).any(|pair| {
+        pair[0].rsplit('/').next() == Some("paneglass") && matches!(pair[1], "ssh" | "into")
+    });
+    enters && state.term.cursor_line().is_empty()
 }
 
 /// A line given to a program is answered: its region ends where the program's prompt begins, or with its question.

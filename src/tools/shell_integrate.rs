@@ -104,6 +104,7 @@ impl Attempt<'_> {
         }) {
             return Err(self.missing(place, "were not found there within the last 12 hours; nothing was typed (force=true tries again)"));
         }
+        let far = local.is_none();
         let (shell, name, dir) = match local {
             Some((name, dir)) => (Shell::named(&name), name, dir),
             None => {
@@ -141,7 +142,7 @@ impl Attempt<'_> {
             );
             return Ok(reply);
         }
-        if dir.is_none() {
+        if far && dir.is_none() {
             if let Some(place) = here {
                 self.context.sessions.set_missing(place, true)?;
             }
