@@ -3,6 +3,7 @@
 mod bad_input;
 mod cli;
 mod people;
+mod places;
 mod protocol;
 mod questions;
 mod readme;
