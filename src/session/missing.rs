@@ -21,13 +21,14 @@ impl Sessions {
 
     /// Remembers that the files are missing at a place, or forgets it.
     pub fn set_missing(&self, place: &str, missing: bool) -> Result<(), StoreError> {
-        let mut all = self.missing()?;
-        let changed = if missing {
-            all.insert(place.to_string(), now_ms()).is_none()
+        let before = self.written()?;
+        let mut all = young(before.clone());
+        if missing {
+            all.insert(place.to_string(), now_ms());
         } else {
-            all.remove(place).is_some()
-        };
-        if !changed {
+            all.remove(place);
+        }
+        if all == before {
             return Ok(());
         }
         let path = self.layout.not_installed();
@@ -36,15 +37,22 @@ impl Sessions {
         atomic::replace(&path, &bytes)
     }
 
-    /// Those that are not too old. A file that cannot be understood is an empty one.
     fn missing(&self) -> Result<Missing, StoreError> {
+        Ok(young(self.written()?))
+    }
+
+    /// A file that cannot be understood is an empty one.
+    fn written(&self) -> Result<Missing, StoreError> {
         let path = self.layout.not_installed();
         let bytes = present(std::fs::read(&path)).map_err(store::Error::at("read", &path))?;
-        let all: Missing = bytes
+        Ok(bytes
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default();
-        let now = now_ms();
-        let young = |at: u64| u128::from(now.abs_diff(at)) < REMEMBERED.as_millis();
-        Ok(all.into_iter().filter(|(_, at)| young(*at)).collect())
+            .unwrap_or_default())
     }
+}
+
+fn young(mut all: Missing) -> Missing {
+    let now = now_ms();
+    all.retain(|_, at| u128::from(now.abs_diff(*at)) < REMEMBERED.as_millis());
+    all
 }

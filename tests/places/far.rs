@@ -148,16 +148,20 @@ impl Far {
             .stdout;
         let uid = String::from_utf8(out).unwrap().trim().parse().unwrap();
         fs::create_dir(&home).unwrap();
+        let account = Account {
+            name: name.into(),
+            uid,
+            home: home.clone(),
+        };
         // Without one a new user's zsh asks questions.
         fs::write(home.join(".zshrc"), "").unwrap();
         fs::write(home.join(".bashrc"), "").unwrap();
         fs::write(home.join(".hushlogin"), "").unwrap();
-        let account = Account {
-            name: name.into(),
-            uid,
-            home,
-        };
-        for file in ["", ".zshrc", ".bashrc", ".hushlogin"] {
+        // Where it is missing, a new user's fish works for a minute to fill it.
+        let completions = ".local/share/fish/generated_completions";
+        fs::create_dir_all(home.join(completions)).unwrap();
+        let fish = [".local", ".local/share", ".local/share/fish", completions];
+        for file in ["", ".zshrc", ".bashrc", ".hushlogin"].iter().chain(&fish) {
             chown(account.home.join(file), Some(uid), Some(uid)).unwrap();
         }
         self.accounts.push(account);
@@ -309,7 +313,13 @@ impl Drop for Far {
         let _one = ACCOUNTS.lock().unwrap_or_else(|error| error.into_inner());
         for account in &self.accounts {
             let deadline = Instant::now() + Duration::from_secs(10);
-            while has_processes(account.uid) && Instant::now() < deadline {
+            // All that this user runs was started by the test.
+            while Instant::now() < deadline {
+                let left = processes(account.uid);
+                if left.is_empty() {
+                    break;
+                }
+                drop(Command::new("kill").arg("-9").args(left).output());
                 std::thread::sleep(Duration::from_millis(20));
             }
             let gone = || {
@@ -326,11 +336,13 @@ impl Drop for Far {
     }
 }
 
-fn has_processes(uid: u32) -> bool {
+fn processes(uid: u32) -> Vec<String> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
-        .filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit())
-        .any(|entry| entry.metadata().is_ok_and(|process| process.uid() == uid))
+        .filter(|entry| entry.metadata().is_ok_and(|process| process.uid() == uid))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect()
 }
 
 fn run(command: &mut Command) {
@@ -392,7 +404,13 @@ fn pass(mut from: std::net::TcpStream, mut to: std::net::TcpStream, delay: Durat
 impl Client {
     /// Runs a line that may take long to come to a prompt, and must come to one.
     pub fn enter(&mut self, line: &str) -> Reply {
-        let reply = self.run_with(line, json!({"timeout_s": 120, "settle_ms": 60_000}));
+        let mut reply = self.run_with(line, json!({"timeout_s": 120, "settle_ms": 60_000}));
+        // The shell reads, and its prompt is still on its way through a busy machine.
+        if reply.status() == "waiting" && reply.facts["prompt"] == "" {
+            let rest = self.tool("wait", json!({"session": "t1", "timeout_s": 60}));
+            reply.text += &rest.text;
+            reply.facts = rest.facts;
+        }
         assert_eq!(reply.status(), "prompt", "{line}: {}", reply.text);
         reply
     }
