@@ -19,13 +19,14 @@ pub enum Chain {
     Here { user: Option<String> },
     /// A sandbox of this host, with what made it, and the user in it.
     Sandbox { by: String, user: Option<String> },
-    /// Beyond what can be seen from here.
-    Beyond(Far),
+    /// Beyond what can be seen from here; the processes that can be, up to the one that leads away.
+    Beyond { far: Far, seen: Vec<Pid> },
 }
 
 /// One process, outermost first.
 #[derive(Clone, Debug)]
 struct Link {
+    pid: Pid,
     argv: Vec<String>,
     uid: Option<u32>,
     namespaces: Option<Vec<std::path::PathBuf>>,
@@ -37,6 +38,7 @@ pub fn chain(proc: &Proc, front: Pid, own: Pid) -> Option<Chain> {
     let links: Vec<Link> = line_of(&tree, front, own)?
         .into_iter()
         .map(|pid| Link {
+            pid,
             argv: proc
                 .cmdline(pid)
                 .iter()
@@ -68,12 +70,14 @@ fn line_of(tree: &Tree, front: Pid, own: Pid) -> Option<Vec<Pid>> {
 fn judge(links: &[Link]) -> Chain {
     let far = |link: &Link| carrier::far(&link.argv);
     // What lies behind the first one that leads away cannot be seen, whatever else is in the chain (ssh's own proxy).
-    let beyond = links
-        .iter()
-        .filter_map(far)
-        .find(|far| !matches!(far, Far::Sandbox(_)));
-    if let Some(beyond) = beyond {
-        return Chain::Beyond(beyond);
+    for (at, link) in links.iter().enumerate() {
+        match far(link) {
+            None | Some(Far::Sandbox(_)) => {}
+            Some(far) => {
+                let seen = links[..at].iter().map(|link| link.pid).collect();
+                return Chain::Beyond { far, seen };
+            }
+        }
     }
     let (Some(first), Some(last)) = (links.first(), links.last()) else {
         return Chain::Here { user: None };
@@ -114,6 +118,7 @@ mod tests {
 
     fn link(line: &str, uid: u32, space: &str) -> Link {
         Link {
+            pid: Pid(line.len() as i32),
             argv: line.split(' ').map(String::from).collect(),
             uid: Some(uid),
             namespaces: Some(vec![space.into()]),
@@ -165,10 +170,13 @@ mod tests {
         ];
         assert_eq!(
             judge(&ssh),
-            Chain::Beyond(Far::Login {
-                user: Some("ann".into()),
-                host: "db1".into()
-            })
+            Chain::Beyond {
+                far: Far::Login {
+                    user: Some("ann".into()),
+                    host: "db1".into()
+                },
+                seen: vec![ssh[0].pid]
+            }
         );
         assert_eq!(judge(&[]), here(None));
     }

@@ -2,6 +2,7 @@
 //! processes between the session's program and the one in front. What neither tells is said to be unknown.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use super::regions::{Kind, Regions};
 use super::{Session, Sessions};
@@ -49,10 +50,14 @@ impl Where {
     }
 }
 
-/// `user@host` of this server's own.
+/// `user@host` of this server's own. Asked for at every call, and a look into the user database each time.
 pub fn home() -> String {
-    let user = passwd::me().map_or_else(|| passwd::uid().to_string(), |user| user.name);
-    format!("{user}@{}", passwd::hostname())
+    static HOME: OnceLock<String> = OnceLock::new();
+    HOME.get_or_init(|| {
+        let user = passwd::me().map_or_else(|| passwd::uid().to_string(), |user| user.name);
+        format!("{user}@{}", passwd::hostname())
+    })
+    .clone()
 }
 
 impl Sessions {
@@ -99,10 +104,13 @@ impl Sessions {
                 None => by,
             })),
             // The shell at its prompt has said that it is here; a loopback ssh leads here too.
-            Some(Chain::Beyond(_)) if waits && at_home => None,
-            Some(Chain::Beyond(far)) => self.beyond(session, far, marked.filter(|_| !at_home)),
-            None if waits && at_home => None,
-            None => Some(Where::doubtful(marked.unwrap_or(home))),
+            Some(Chain::Beyond { .. }) | None if waits && at_home => None,
+            Some(Chain::Beyond { far, seen }) => {
+                // A shell that can be seen from here has started what leads away; another is where that leads.
+                let near = pid.is_some_and(|pid| seen.iter().any(|seen| seen.0 as u32 == pid));
+                self.beyond(session, far, marked.filter(|_| !at_home && !near))
+            }
+            None => unseen(&session.state().regions, marked.filter(|_| !at_home)),
         }
     }
 
@@ -110,14 +118,8 @@ impl Sessions {
     fn beyond(&self, session: &Session, far: Far, marked: Option<String>) -> Option<Where> {
         let state = session.state();
         let regions = &state.regions;
-        if let Some(marked) = marked {
-            // What it runs is told by its line only.
-            let label = regions.running().map(|region| region.label.as_str());
-            let leaves = label.is_some_and(carrier::may_leave) || wandered(regions);
-            return Some(Where {
-                name: marked,
-                doubtful: leaves,
-            });
+        if marked.is_some() {
+            return unseen(regions, marked);
         }
         let (name, several) = match far {
             Far::Login {
@@ -136,6 +138,15 @@ impl Sessions {
                 || prompt_differs(regions, &state.term.cursor_line()),
         })
     }
+}
+
+/// Nothing can be seen of the processes: what runs now is told by its line only.
+fn unseen(regions: &Regions, marked: Option<String>) -> Option<Where> {
+    let label = regions.running().map(|region| region.label.as_str());
+    if label.is_some_and(carrier::may_leave) || wandered(regions) {
+        return Some(Where::doubtful(marked.unwrap_or_else(home)));
+    }
+    marked.map(Where::sure)
 }
 
 /// A line that may lead away was given to what runs now, a plain shell beyond an ssh or the like.

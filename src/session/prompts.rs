@@ -115,6 +115,11 @@ impl Prompts {
 }
 
 impl Prompts {
+    /// Whether the line before the cursor is a bare shell's prompt, by its looks.
+    pub fn at_shell(&self, line: &str) -> bool {
+        self.matches(line) == Some(SHELL)
+    }
+
     /// Whether what `matches` has named may be a shell: one, or whatever the session's own pattern is for.
     pub fn is_shells(&self, program: &str) -> bool {
         program == SHELL || self.own.is_some() && program == "prompt_pattern"

@@ -26,6 +26,10 @@ pub fn tell(context: &Context<'_>, session: &Session, tool: &str, reply: &mut Re
         .place(session)
         .map_or(String::new(), |place| place.to_string());
     let mut state = session.state();
+    let at_shell = state.prompts.at_shell(&state.term.cursor_line());
+    let plain = at_shell
+        && state.regions.prompt().is_none()
+        && reply.facts.get("status") == Some(&"prompt".into());
     let agent = state.agents.entry(context.agent.to_string()).or_default();
     if agent.place == place {
         return;
@@ -35,5 +39,8 @@ pub fn tell(context: &Context<'_>, session: &Session, tool: &str, reply: &mut Re
     } else {
         format!("now on {place}")
     });
+    if plain && !place.is_empty() {
+        reply.note("the shell there is plain: exit statuses are not known; `shell_integrate` may change that");
+    }
     agent.place = place;
 }
