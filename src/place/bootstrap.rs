@@ -18,6 +18,16 @@ const WORD_MOST: usize = 4_000;
 /// In the order in which they are unpacked, and the last left out first.
 const ALL: [Shell; 3] = [Shell::Bash, Shell::Zsh, Shell::Fish];
 
+/// The files that a shell loads at its start. Others are for shells that are started from it later on, when these are
+/// gone.
+const LOADED: [&str; 5] = [
+    files::BASH_RC,
+    files::BASH,
+    files::ZSH_ENV,
+    files::ZSH,
+    files::FISH,
+];
+
 /// The function that everything before it is for; enter.sh has it.
 const ENTER: &str = "pg_enter";
 
@@ -113,14 +123,17 @@ impl Entry {
             "../../shell/bootstrap/enter.sh"
         )));
         let mut text = |path: &str, text: &str| {
+            if !LOADED.contains(&path) {
+                return None;
+            }
             let mut text = short::lines(text);
             if path == files::BASH_RC {
                 text = passing_rc(&text);
             }
-            match &mut names {
+            Some(match &mut names {
                 Some(names) => names.shorten(&text),
                 None => text,
-            }
+            })
         };
         let mut parts = shells.iter().map(|shell| writer(*shell, &mut text));
         first.extend(parts.next());
@@ -137,8 +150,9 @@ impl Entry {
     /// Unpacks on the far side as much as the login shell there needs.
     fn packed(&self) -> Result<Bootstrap, Error> {
         // What the login shell does not need is not unpacked: it takes some tenths of a second.
+        let [zsh, fish] = [1, 2].map(|more| if self.more.len() < more { 1 } else { more + 1 });
         let unwrap = format!(
-            r#"a=$1;shift;p() {{ echo "paneglass: a plain shell: $1">&2;exec "${{SHELL:-/bin/sh}}" -l;}};case $SHELL in */bash)g=1;;*/zsh)g=2;;*/fish)g=3;;*)p "there is no integration for ${{SHELL##*/}}";esac;s=$(printf %s "$@"|LC_ALL=C awk -v g=$g "$a");case $s in *pg_via*)eval "$s;{ENTER}";;*)p "no awk here";esac"#
+            r#"a=$1;shift;p() {{ echo "paneglass: a plain shell: $1">&2;exec "${{SHELL:-/bin/sh}}" -l;}};case $SHELL in */bash)g=1;;*/zsh)g={zsh};;*/fish)g={fish};;*)p "there is no integration for ${{SHELL##*/}}";esac;s=$(printf %s "$@"|LC_ALL=C awk -v g=$g "$a");case $s in *pg_via*)eval "$s;{ENTER}";;*)p "no awk here";esac"#
         );
         let mut sections = vec![self.first.as_str()];
         sections.extend(self.more.iter().map(String::as_str));
@@ -163,7 +177,7 @@ impl Entry {
 /// The script that writes the integration's files into the user's home, in place of other versions. It is given to
 /// `sh` on its standard input, so it may be of any length.
 pub fn install() -> String {
-    let writers = ALL.map(|shell| writer(shell, &mut |_, text: &str| text.to_string()));
+    let writers = ALL.map(|shell| writer(shell, &mut |_, text: &str| Some(text.to_string())));
     installer(&format!(
         "pg_version={}\n{}",
         files::VERSION,
@@ -202,25 +216,35 @@ impl Bootstrap {
     }
 }
 
-/// The function `pg_SHELL DIR`: writes that shell's files, each as `text` makes it of its own text.
-fn writer(shell: Shell, text: &mut impl FnMut(&str, &str) -> String) -> String {
+/// The function `pg_SHELL DIR`: writes that shell's files, each as `text` makes it of its own text; `None` leaves it
+/// out.
+fn writer(shell: Shell, text: &mut impl FnMut(&str, &str) -> Option<String>) -> String {
     let (name, first) = match shell {
         Shell::Bash => ("bash", ""),
         // A bash that is started in a zsh finds its way in, as long as the files are there.
         Shell::Zsh => ("zsh", "pg_bash \"$1\"&&"),
         Shell::Fish => ("fish", ""),
     };
-    let files: Vec<_> = files::FILES
+    let files: Vec<(&str, String)> = files::FILES
         .iter()
         .filter(|(path, _)| path.split('/').next() == Some(name))
+        .filter_map(|(path, own)| Some((*path, text(path, own)?)))
         .collect();
-    let mut function = format!("pg_{name}() {{\n{first}mkdir -p \"$1/{name}\"");
+    let mut folders: Vec<&str> = files
+        .iter()
+        .filter_map(|(path, _)| Some(path.rsplit_once('/')?.0))
+        .collect();
+    folders.dedup();
+    let mut function = format!("pg_{name}() {{\n{first}mkdir -p");
+    for folder in folders {
+        function.push_str(&format!(" \"$1/{folder}\""));
+    }
     for (path, _) in &files {
         function.push_str(&format!("&&cat >\"$1/{path}\" <<'{END_OF_FILE}'"));
     }
     function.push('\n');
-    for (path, own) in &files {
-        function.push_str(&text(path, own));
+    for (_, own) in &files {
+        function.push_str(own);
         function.push_str(END_OF_FILE);
         function.push('\n');
     }
@@ -317,6 +341,22 @@ mod tests {
             .collect();
         let bootstrap = enter(Via::Into, "n", &[("X".into(), noise)]).unwrap();
         assert!(matches!(bootstrap.line(), Err(Error::TooLong(10_000..))));
+    }
+
+    #[test]
+    fn what_has_no_room_is_not_asked_for() {
+        let mut seed = 7u64;
+        let mut noise = |length: usize| -> String {
+            let mut next = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                char::from(b'a' + (seed >> 33) as u8 % 26)
+            };
+            (0..length).map(|_| next()).collect()
+        };
+        let made = enter(Via::Ssh, "n", &[("X".into(), noise(2_200))]).unwrap();
+        assert!(made.line().is_ok());
+        assert!(made.script.contains("pg_bash()") && !made.script.contains("pg_fish()"));
+        assert!(made.words[2].contains("*/fish)g=1;;"), "{}", made.words[2]);
     }
 
     #[test]
