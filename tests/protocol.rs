@@ -105,6 +105,7 @@ fn the_tools_are_the_same_for_everyone() {
         "search",
         "regions",
         "session_list",
+        "shell_integrate",
         "session_close",
     ];
     assert_eq!(names, want.map(Some));

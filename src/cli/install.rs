@@ -10,9 +10,9 @@ use crate::place::bootstrap;
 use crate::place::ssh::SshLine;
 
 const HELP: &str = "\
-Puts the shell integration into a user's home on another host, over one ssh, for
-the tool shell_integrate: for a shell that is open already, for sudo -i and su
-there, and for a second hop. Once per host and user.
+Puts the shell integration into a user's home on another host, over one ssh,
+for the tool shell_integrate: for a shell that is open already, for sudo -i and
+su there, and for a second hop. Once per host and user.
 
 Usage:
   paneglass install [--print] [--remove] [ssh options] [user@]host
@@ -22,7 +22,7 @@ removed. The host needs sh.
 
 Options:
       --remove  take the files away again
-      --print   show the ssh command and the script that it carries; run nothing
+      --print   show the ssh command and the script for it; run nothing
   -h, --help    this text
 
 Examples:

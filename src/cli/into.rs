@@ -16,13 +16,13 @@ Usage:
   paneglass into [--print] COMMAND [ARGUMENT]...
 
 The command is given the program to run as its last arguments, so leave the
-shell out: into podman exec -it box, not into podman exec -it box bash. That place
-needs sh and awk. A shell without integration starts plain and says so. When the
-command fails, its exit status is the answer; as a session's own command it ends
-the session, so that nothing meant for the other place runs here.
+shell out: \"into podman exec -it box\", not \"into podman exec -it box bash\".
+That place needs sh. A shell without integration starts plain and says so. When
+the command fails, its exit status is the answer; as a session's own command it
+ends the session, so that nothing meant for the other place runs here.
 
 Options:
-      --print   show the command and the script that it carries; run nothing
+      --print   show the command and the script in it; run nothing
   -h, --help    this text
 
 Environment:

@@ -10,8 +10,8 @@ use crate::place::files::NONCE;
 use crate::place::ssh::SshLine;
 
 const HELP: &str = "\
-Runs ssh; a shell that it opens marks its prompts, commands and exit statuses for
-paneglass, as the session's own shell does.
+Runs ssh; a shell that it opens marks its prompts, commands and exit statuses
+for paneglass, as the session's own shell does.
 
 Usage:
   paneglass ssh [--print] [ssh options] [user@]host [command]
@@ -23,7 +23,7 @@ login shell starts plain and says so. With a command, with -N, -n, -f, -T, -W,
 terminal, and outside of a paneglass session, ssh runs as it is.
 
 Options:
-      --print   show the ssh command and the script that it carries; run nothing
+      --print   show the ssh command and the script in it; run nothing
   -h, --help    this text
 
 Environment:

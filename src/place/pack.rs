@@ -25,7 +25,7 @@ const DIGITS: u64 = 91;
 const FIRST: u64 = 567_869_252_041;
 
 /// Longer contexts are rarer and surer.
-const WEIGHTS: [u64; 4] = [1, 5, 20, 60];
+const WEIGHTS: [u64; 4] = [1, 3, 20, 150];
 
 /// The last characters before the first: anything, the same for both sides.
 const BEFORE: [u8; 3] = *b"...";
