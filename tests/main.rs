@@ -11,6 +11,7 @@ mod gate;
 mod http;
 mod lines;
 mod people;
+mod places;
 mod programs;
 mod protocol;
 mod questions;

@@ -8,10 +8,13 @@ mod cook;
 mod demo;
 mod doctor;
 mod flags;
+mod install;
+mod into;
 mod launch;
 mod list;
 mod serve;
 mod shell;
+mod ssh;
 mod tap;
 mod token;
 mod version;
@@ -84,6 +87,21 @@ const COMMANDS: &[Command] = &[
         name: "cook",
         summary: "turn a terminal recording into plain lines",
         run: Run::Own(cook::run),
+    },
+    Command {
+        name: "ssh",
+        summary: "ssh, with the shell integrated on the far side",
+        run: Run::Own(ssh::run),
+    },
+    Command {
+        name: "into",
+        summary: "enter a container or sandbox with the shell integrated",
+        run: Run::Own(into::run),
+    },
+    Command {
+        name: "install",
+        summary: "put the shell integration on another host",
+        run: Run::Own(install::run),
     },
     Command {
         name: "shell",
