@@ -13,6 +13,7 @@ mod lines;
 mod man;
 mod package;
 mod people;
+mod places;
 mod programs;
 mod protocol;
 mod questions;

@@ -27,7 +27,7 @@ _paneglass() {
     'shell --dir') kind='file' ;;
     *)
         case $command in
-        '') flags='--no-bridge --version --help' words='demo doctor serve connect token list attach call cook shell completions version' ;;
+        '') flags='--no-bridge --version --help' words='demo doctor serve connect token list attach call cook ssh into install shell completions version' ;;
         demo)
             flags='--help' words='' kind=''
             ;;
@@ -54,6 +54,15 @@ _paneglass() {
             ;;
         cook)
             flags='--cols --rows --resize --screen --tmux --help' words='' kind='file'
+            ;;
+        ssh)
+            flags='--print --help' words='' kind=''
+            ;;
+        into)
+            flags='--print --help' words='' kind='program'
+            ;;
+        install)
+            flags='--remove --print --help' words='' kind=''
             ;;
         shell)
             flags='--dir --help' words='bash zsh fish' kind=''

@@ -9,10 +9,13 @@ mod cook;
 mod demo;
 mod doctor;
 mod flags;
+mod install;
+mod into;
 mod launch;
 mod list;
 mod serve;
 mod shell;
+mod ssh;
 mod tap;
 mod token;
 mod version;
@@ -87,6 +90,21 @@ const COMMANDS: &[Command] = &[
         name: "cook",
         summary: "turn a terminal recording into plain lines",
         run: Run::Own(&cook::SYNTAX, cook::run),
+    },
+    Command {
+        name: "ssh",
+        summary: "ssh, with the shell integrated on the far side",
+        run: Run::Own(&ssh::SYNTAX, ssh::run),
+    },
+    Command {
+        name: "into",
+        summary: "enter a container or sandbox with the shell integrated",
+        run: Run::Own(&into::SYNTAX, into::run),
+    },
+    Command {
+        name: "install",
+        summary: "put the shell integration on another host",
+        run: Run::Own(&install::SYNTAX, install::run),
     },
     Command {
         name: "shell",

@@ -8,8 +8,10 @@ mod appeared;
 mod args;
 mod expect;
 mod human;
+mod line_keys;
 mod outcome;
 mod paste;
+mod place;
 mod read;
 mod regions;
 mod report;
@@ -24,6 +26,7 @@ mod session_create;
 mod session_list;
 mod session_resize;
 mod session_split;
+mod shell_integrate;
 mod type_line;
 mod wait;
 
@@ -121,6 +124,11 @@ const TABLE: &[Entry] = &[
         name: "session_list",
         tool: session_list::tool,
         call: session_list::call,
+    },
+    Entry {
+        name: "shell_integrate",
+        tool: shell_integrate::tool,
+        call: shell_integrate::call,
     },
     Entry {
         name: "session_close",
@@ -224,8 +232,11 @@ impl Tools {
         if let Some(session) = session.as_ref().and_then(|name| sessions.get(name).ok()) {
             session.meet(&agent);
         }
-        let told = (entry.call)(Args::new(entry.name, call.arguments), &context);
+        let mut told = (entry.call)(Args::new(entry.name, call.arguments), &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
+            if let Ok(reply) = told.as_mut() {
+                place::tell(&context, &session, entry.name, reply);
+            }
             session.save();
         }
         told
