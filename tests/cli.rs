@@ -205,7 +205,19 @@ fn doctor_tells_each_fact_and_whether_sessions_work() {
     let facts: Value = serde_json::from_str(dir.run(&["doctor", "--json"]).good()).expect("JSON");
     let facts = facts.as_array().expect("an array");
     for name in [
-        "tmux", "bash", "zsh", "fish", "state", "locale", "terminfo", "/proc", "inotify", "session",
+        "tmux",
+        "bash",
+        "zsh",
+        "fish",
+        "state",
+        "locale",
+        "terminfo",
+        "/proc",
+        "inotify",
+        "room",
+        "tmux-socket",
+        "socket",
+        "session",
     ] {
         let fact = facts.iter().find(|fact| fact["name"] == name);
         let fact = fact.unwrap_or_else(|| panic!("no fact about {name}"));

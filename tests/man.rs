@@ -331,6 +331,8 @@ fn every_page_is_clean_and_fits_a_terminal() {
         return;
     }
     let pages = pages();
+    let bold = Regex::new(".\u{8}").expect("a valid pattern");
+    let reference = Regex::new(r"(?m)^\.(?:Pq )?Xr (paneglass\S*) (\d)").expect("a valid pattern");
     for name in pages.keys() {
         let path = root().join("man").join(name);
         let run = |arguments: &[&str]| {
@@ -342,14 +344,11 @@ fn every_page_is_clean_and_fits_a_terminal() {
         };
         assert_eq!(run(&["-T", "lint", "-W", "warning"]), "", "{name}");
         let shown = run(&["-T", "utf8", "-O", "width=78"]);
-        let bold = Regex::new(".\u{8}").expect("a valid pattern");
         for line in shown.lines() {
             let line = bold.replace_all(line, "");
             assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
         }
         // A page that another names is there, unless it is another program's.
-        let reference =
-            Regex::new(r"(?m)^\.(?:Pq )?Xr (paneglass\S*) (\d)").expect("a valid pattern");
         for found in reference.captures_iter(&pages[name]) {
             let other = format!("{}.{}", &found[1], &found[2]);
             assert!(pages.contains_key(&other), "{name} refers to {other}");

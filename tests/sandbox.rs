@@ -5,10 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::util::binary;
 use crate::util::client::Client;
+use crate::util::dir::Dir;
 use crate::util::skip::{find, have};
 
 const README: &str = include_str!("../README.md");
@@ -234,4 +235,76 @@ fn the_podman_recipe_does_the_main_job() {
     let line = recipe("podman").replacen("IMAGE paneglass", &format!("IMAGE {program}"), 1);
     let path = bin.path();
     main_job(&mut Client::by(&root(&line), &environment(&path, &[])));
+}
+
+/// What doctor says under a name.
+fn fact(dir: &Dir, name: &str, environment: &[(&str, &str)]) -> Value {
+    let ran = dir.run_with(&["doctor", "--json"], environment);
+    let facts: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let mut facts = facts.as_array().expect("an array").iter();
+    let fact = facts.find(|fact| fact["name"] == name);
+    fact.unwrap_or_else(|| panic!("no fact {name}")).clone()
+}
+
+#[test]
+fn doctor_names_the_setting_that_helps() {
+    if !have("doctor_names_the_setting_that_helps", "tmux") {
+        return;
+    }
+    let dir = Dir::new();
+    let open = dir.path().join("open");
+    fs::create_dir(&open).expect("the test's own directory");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).expect("just made");
+    let in_open = open.join("s.sock").display().to_string();
+    let absent = dir.path().join("absent").display().to_string();
+    let file = dir.path().join("file");
+    fs::write(&file, "").expect("the test's own directory");
+    let in_file = file.join("state").display().to_string();
+    let long = format!("/tmp/{}", "x".repeat(120));
+    let long_socket = format!("{long}/s.sock");
+    for (name, variable, value, state, remedy) in [
+        ("tmux-socket", "TMUX_TMPDIR", &absent, "BAD", "TMUX_TMPDIR"),
+        ("tmux-socket", "TMUX_TMPDIR", &long, "BAD", "TMUX_TMPDIR"),
+        (
+            "socket",
+            "PANEGLASS_SOCKET_PATH",
+            &in_open,
+            "less",
+            "chmod 700",
+        ),
+        (
+            "socket",
+            "PANEGLASS_SOCKET_PATH",
+            &long_socket,
+            "less",
+            "shorter",
+        ),
+        ("state", "PANEGLASS_HOME", &in_file, "BAD", "PANEGLASS_HOME"),
+    ] {
+        let told = fact(&dir, name, &[(variable, value)]);
+        assert_eq!(told["state"], state, "{told}");
+        let text = told["remedy"].as_str().expect("a remedy");
+        assert!(text.contains(remedy), "{told}");
+    }
+    for name in ["room", "tmux-socket", "socket", "state"] {
+        let told = fact(&dir, name, &[]);
+        assert_eq!(told["state"], "ok", "{told}");
+    }
+}
+
+#[test]
+fn demo_and_doctor_stay_out_of_the_history() {
+    if !have("demo_and_doctor_stay_out_of_the_history", "tmux") {
+        return;
+    }
+    let dir = Dir::new();
+    for command in ["demo", "doctor"] {
+        dir.run(&[command]).good();
+        let history = dir.path().join(".bash_history");
+        assert!(
+            !history.exists(),
+            "{command}: {:?}",
+            fs::read_to_string(history)
+        );
+    }
 }

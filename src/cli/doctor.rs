@@ -1,5 +1,7 @@
 //! `paneglass doctor`: what paneglass needs, each fact with its remedy, and a session really started and ended.
 
+mod folders;
+
 use std::process::{Command, ExitCode};
 
 use serde_json::{Map, Value, json};
@@ -102,6 +104,9 @@ fn facts(config: &Config) -> Vec<Fact> {
     let mut facts = vec![tmux_fact(&tmux)];
     facts.extend(["bash", "zsh", "fish"].map(shell_fact));
     facts.push(state_fact(config));
+    facts.push(folders::room(&config.home));
+    facts.push(folders::tmux_socket(&config.tmux_socket));
+    facts.push(folders::server_socket(&config.socket_path));
     facts.push(locale_fact());
     facts.push(terminfo_fact());
     facts.push(proc_fact());

@@ -19,6 +19,7 @@ pub mod pty;
 pub mod random;
 #[allow(dead_code)]
 pub mod signal;
+pub mod space;
 pub mod stop;
 #[allow(dead_code)]
 pub mod termios;
