@@ -1,6 +1,8 @@
 //! The user database, the host's name, and who we are.
 
-use std::ffi::{CStr, OsString};
+#[cfg(not(target_feature = "crt-static"))]
+use std::ffi::CStr;
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
@@ -27,6 +29,30 @@ pub fn name_of(uid: u32) -> Option<String> {
     entry(uid).map(|user| user.name)
 }
 
+/// A static C library would load the system's name service modules, and crashes where those do not fit it.
+#[cfg(target_feature = "crt-static")]
+fn entry(uid: u32) -> Option<User> {
+    find(&std::fs::read("/etc/passwd").ok()?, uid)
+}
+
+/// The entry of a user in a text of passwd(5).
+#[cfg(any(test, target_feature = "crt-static"))]
+fn find(passwd: &[u8], uid: u32) -> Option<User> {
+    passwd.split(|&byte| byte == b'\n').find_map(|line| {
+        let fields: Vec<&[u8]> = line.split(|&byte| byte == b':').collect();
+        let &[name, _, number, _, _, home, shell] = fields.as_slice() else {
+            return None;
+        };
+        let number: u32 = std::str::from_utf8(number).ok()?.parse().ok()?;
+        (number == uid).then(|| User {
+            name: String::from_utf8_lossy(name).into_owned(),
+            home: OsString::from_vec(home.to_vec()).into(),
+            shell: OsString::from_vec(shell.to_vec()).into(),
+        })
+    })
+}
+
+#[cfg(not(target_feature = "crt-static"))]
 fn entry(uid: u32) -> Option<User> {
     // 16 KiB is far over _SC_GETPW_R_SIZE_MAX's usual 1 KiB; a larger entry counts as none.
     let mut buffer = vec![0; 16 * 1024];
@@ -71,4 +97,22 @@ pub fn hostname() -> String {
         .map(|&c| c as u8)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_a_passwd_text() {
+        let text = b"root:x:0:0:root:/root:/bin/bash\n# a comment\nbroken:x:7\nann:x:1000:1000:Ann,,,:/home/ann:/usr/bin/fish\n";
+        let ann = find(text, 1000).unwrap();
+        assert_eq!(
+            (ann.name.as_str(), ann.home.to_str(), ann.shell.to_str()),
+            ("ann", Some("/home/ann"), Some("/usr/bin/fish"))
+        );
+        assert_eq!(find(text, 0).unwrap().name, "root");
+        assert_eq!(find(text, 7), None);
+        assert_eq!(find(b"", 0), None);
+    }
 }
