@@ -12,6 +12,7 @@ mod mcp;
 mod reply;
 mod tools;
 
+mod programs;
 mod session;
 
 mod place;

@@ -15,7 +15,7 @@ mod version;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::config::{Config, VARIABLES};
+use crate::config::{self, Config, VARIABLES};
 use crate::serve;
 use crate::sys::passwd;
 
@@ -87,7 +87,12 @@ const USAGE: u8 = 2;
 pub fn main() -> ExitCode {
     let mut parser = lexopt::Parser::from_env();
     match parser.next() {
-        Ok(None) => stdio(),
+        Ok(None) => stdio(None),
+        Ok(Some(lexopt::Arg::Long("toolsets"))) => match (parser.value(), parser.next()) {
+            (Ok(names), Ok(None)) => stdio(Some(&names.to_string_lossy())),
+            (Err(error), _) | (_, Err(error)) => wrong("paneglass", error),
+            (_, Ok(Some(other))) => wrong("paneglass", other.unexpected()),
+        },
         Ok(Some(lexopt::Arg::Value(name))) => run(&name, parser),
         Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => print(&help()),
         Ok(Some(lexopt::Arg::Short('V') | lexopt::Arg::Long("version"))) => version::run(parser),
@@ -113,15 +118,21 @@ fn run(name: &OsString, mut parser: lexopt::Parser) -> ExitCode {
     }
 }
 
-/// Serves one client on standard input and output.
-fn stdio() -> ExitCode {
+/// Serves one client on standard input and output; `toolsets` stand in place of the environment's.
+fn stdio(toolsets: Option<&str>) -> ExitCode {
     use std::io::IsTerminal;
     if std::io::stdin().is_terminal() {
         eprintln!(
             "paneglass: serving MCP on standard input and output, for an MCP client to talk to; see paneglass --help"
         );
     }
-    let served = config().and_then(|config| serve::stdio::serve(&config));
+    let served = config().and_then(|mut config| {
+        if let Some(names) = toolsets {
+            let named = config::toolsets("--toolsets", names);
+            config.toolsets = named.map_err(|error| error.to_string())?;
+        }
+        serve::stdio::serve(&config)
+    });
     finish("paneglass", served)
 }
 
@@ -142,7 +153,7 @@ Commands:
     {
         text.push_str(&format!("  {:<10} {}\n", command.name, command.summary));
     }
-    text.push_str("\nOptions:\n  -h, --help       this text; paneglass COMMAND --help for a command's\n  -V, --version    the version\n\nEnvironment:\n");
+    text.push_str("\nOptions:\n  --toolsets NAMES  which tools to serve: terminal, programs, devices\n  -h, --help        this text; paneglass COMMAND --help for a command's\n  -V, --version     the version\n\nEnvironment:\n");
     for (name, meaning) in VARIABLES {
         text.push_str(&format!("  {name}\n      {meaning}\n"));
     }

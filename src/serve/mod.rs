@@ -5,6 +5,7 @@ pub mod direct;
 pub mod stdio;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::config::Config;
 use crate::session::registry::Settings;
@@ -22,6 +23,8 @@ pub fn tools(config: &Config) -> Tools {
             attach_prefix: config.attach_prefix.clone(),
         },
         read_only: config.read_only,
+        toolsets: config.toolsets.clone(),
+        wait_most: Duration::from_millis(config.wait_max_ms),
     })
 }
 

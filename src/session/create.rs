@@ -18,6 +18,7 @@ use crate::store::text::TextLog;
 use crate::store::{atomic, dir, layout::SessionDir};
 use crate::sys::{passwd, random};
 use crate::term::{Options, Terminal, width};
+use crate::tmux::format::shell_line;
 use crate::tmux::{NewPane, PaneId};
 
 /// Session names are short: they stand in file names, tmux targets and replies.
@@ -43,7 +44,15 @@ pub struct Request {
     pub prompt_pattern: Option<String>,
     pub delete_logs_on_close: bool,
     pub agent: String,
+    /// Instead of `command`: this argv, which begins with a program, exactly and without a shell. Nobody looks first
+    /// whether the program and the folder are there: the launcher finds out.
+    pub program: Option<(Vec<String>, meta::Program)>,
+    /// Open beside this pane instead of in a tmux session of its own.
+    pub beside: Option<PaneId>,
 }
+
+/// Characters of an exact argv that stand for it where commands are shown: argv may be 100 KB.
+const SHOWN: usize = 2_000;
 
 /// The program of a session: what to start, and whether its shell prints markers.
 struct Program {
@@ -111,6 +120,7 @@ impl Sessions {
                 &[program.env.as_slice(), request.env.as_slice()].concat(),
             ),
             descriptors: self.descriptors,
+            adopt: request.program.is_some(),
         };
         spawn.write(&dir.spawn())?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -123,7 +133,12 @@ impl Sessions {
             fixed_size: request.fixed_size,
             argv: &[binary, "launch".into(), text(&dir.path)],
             tap: &self.settings.tap_words(dir),
+            beside: request.beside.as_ref(),
         })?;
+        let within = match request.beside {
+            None => None,
+            Some(_) => Some(self.tmux.session_of(&info.pane)?),
+        };
         let meta = Meta {
             format: meta::FORMAT,
             name: name.to_string(),
@@ -146,6 +161,8 @@ impl Sessions {
             pid: info.pid,
             tty: info.tty,
             end: None,
+            program: request.program.as_ref().map(|(_, program)| program.clone()),
+            within,
         };
         let made = self.adopt(meta, dir);
         if made.is_err() {
@@ -165,13 +182,14 @@ impl Sessions {
     }
 
     fn name(&self, request: &Request) -> Result<String, Error> {
+        let letter = if request.program.is_some() { 'p' } else { 't' };
         let Some(name) = &request.name else {
             let free = |name: &String| {
                 !self.list().contains_key(name) && !self.layout.session(name).path.exists()
             };
             // There are at most as many names as sessions and folders, so one is free.
             return Ok((1u32..)
-                .map(|n| format!("t{n}"))
+                .map(|n| format!("{letter}{n}"))
                 .find(free)
                 .unwrap_or_default());
         };
@@ -184,6 +202,13 @@ impl Sessions {
         if session.is_some_and(|session| session.state().ending.is_none()) {
             return Err(Error::Refused(format!(
                 "session {name:?} is open already: use it, or choose another name"
+            )));
+        }
+        let kept = self.metas().into_iter().find(|meta| meta.name == *name);
+        if let Some(program) = kept.and_then(|meta| meta.program) {
+            return Err(Error::Refused(format!(
+                "{name:?} is the name of program {}, which has ended and whose output is kept: `stop_program` releases it; or choose another name",
+                program.id
             )));
         }
         Ok(name.clone())
@@ -217,6 +242,18 @@ impl Sessions {
     }
 
     fn program(&self, request: &Request, nonce: &str, cwd: &Path) -> Result<Program, Error> {
+        if let Some((argv, _)) = &request.program {
+            let shown = shell_line(argv);
+            return Ok(Program {
+                argv: argv.clone(),
+                env: Vec::new(),
+                integrated: None,
+                shown: match shown.char_indices().nth(SHOWN) {
+                    Some((end, _)) => format!("{}...", &shown[..end]),
+                    None => shown,
+                },
+            });
+        }
         let command = request.command.as_deref().map_or("bash", str::trim);
         if command.is_empty() {
             return Err(Error::Refused(
@@ -350,6 +387,9 @@ fn folder(request: &Request) -> Result<PathBuf, Error> {
         Ok(rest) => home().unwrap_or_else(|| "/".into()).join(rest),
         Err(_) => cwd.clone(),
     };
+    if request.program.is_some() && cwd.is_absolute() {
+        return Ok(cwd);
+    }
     // tmux silently starts elsewhere when the folder is missing.
     match std::fs::read_dir(&cwd) {
         _ if !cwd.is_absolute() => Err(Error::Refused(format!(

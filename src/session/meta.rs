@@ -39,6 +39,19 @@ pub struct Meta {
     pub pid: i32,
     pub tty: String,
     pub end: Option<Ending>,
+    /// Made by start_program. None in what older versions wrote.
+    pub program: Option<Program>,
+    /// The tmux session that shows its pane, when that is not the one of its own name.
+    pub within: Option<String>,
+}
+
+/// What a session that start_program made is beside a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Never given to another one.
+    pub id: String,
+    /// Counted from its start.
+    pub lifetime_ms: u64,
 }
 
 /// How a session ended.
@@ -64,6 +77,11 @@ pub enum How {
 }
 
 impl Meta {
+    /// The tmux session that shows its pane.
+    pub fn tmux_session(&self) -> &str {
+        self.within.as_deref().unwrap_or(&self.name)
+    }
+
     pub fn write(&self, path: &Path) -> Result<(), store::Error> {
         let bytes = serde_json::to_vec_pretty(self)
             .map_err(|error| store::Error::at("write", path)(error.into()))?;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::create::{fresh_state, session, valid_name};
-use super::meta::{Ending, FORMAT, How};
+use super::meta::{Ending, FORMAT};
 use super::regions::{Kind, Moment, Record, RegionId};
 use super::state::State;
-use super::{Error, Meta, Sessions, ends, now_ms};
+use super::{Error, Meta, Sessions, ends};
 use crate::store::layout::SessionDir;
 use crate::store::{self, records};
 use crate::sys::passwd;
@@ -66,13 +66,7 @@ fn take_up(
 ) -> Result<(), Error> {
     let dir = sessions.layout.session(&meta.name);
     let ending = match (meta.end, pane) {
-        // The pane went while no server ran: nobody can say how its program ended.
-        (None, None) if ours => Some(Ending {
-            how: How::Gone,
-            status: None,
-            signal: None,
-            at: now_ms(),
-        }),
+        (None, None) if ours => Some(ends::unseen(&dir)),
         (end, _) => end,
     };
     let newly = ending.filter(|_| meta.end.is_none());

@@ -146,6 +146,15 @@ impl Sessions {
         self.list().values().cloned().collect()
     }
 
+    /// What every session is, with how it ended, also those of earlier servers.
+    pub fn metas(&self) -> Vec<Meta> {
+        let now = |session: &Arc<Session>| Meta {
+            end: session.state().ending,
+            ..session.meta.clone()
+        };
+        self.all().iter().map(now).collect()
+    }
+
     /// Names of sessions that live.
     pub fn live_names(&self) -> Vec<String> {
         self.all()

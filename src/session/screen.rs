@@ -2,7 +2,9 @@
 
 use super::{Error, Session, Sessions};
 pub use crate::tmux::Info;
+use crate::tmux::PaneId;
 use crate::tmux::format::{shell_line, shell_word};
+pub use crate::tmux::pane::Capture;
 
 /// The rows that tmux shows.
 #[derive(Clone, Debug)]
@@ -18,6 +20,11 @@ impl Sessions {
         Ok(Screen { rows, cursor })
     }
 
+    /// Rows of any pane: see [`crate::tmux::Tmux::capture`].
+    pub fn capture(&self, pane: &PaneId, start: i64, most: u64) -> Result<Option<Capture>, Error> {
+        Ok(self.tmux.capture(pane, start, most)?)
+    }
+
     /// The session's pane, while it is there: tmux may have been restarted and given its id to another.
     pub fn pane(&self, session: &Session) -> Result<Option<Info>, Error> {
         Ok(self
@@ -28,7 +35,7 @@ impl Sessions {
 
     /// The words that attach a person to the session, as one line to paste.
     pub fn attach(&self, session: &Session) -> String {
-        let line = shell_line(&self.tmux.attach_argv(&session.name));
+        let line = shell_line(&self.tmux.attach_argv(session.meta.tmux_session()));
         match self.settings.attach_prefix.as_slice() {
             [] => line,
             // What comes before runs the line in another shell (ssh -t HOST), so it is one word here.

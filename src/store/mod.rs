@@ -6,6 +6,7 @@
 pub mod append;
 pub mod atomic;
 pub mod dir;
+pub mod end;
 pub mod layout;
 pub mod lock;
 pub mod records;

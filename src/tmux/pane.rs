@@ -19,7 +19,7 @@ impl fmt::Display for PaneId {
 /// The pane option that says which of our sessions a pane is.
 const TAG: &str = "@paneglass";
 
-/// A pane to be made as the only one of a new tmux session.
+/// A pane to be made: the only one of a new tmux session, or beside another.
 pub struct NewPane<'a> {
     /// tmux session name: letters, digits, `_` and `-` only.
     pub name: &'a str,
@@ -33,6 +33,9 @@ pub struct NewPane<'a> {
     pub argv: &'a [String],
     /// The command that reads the pane's output, as words; it gets the path of the pane's terminal as one more.
     pub tap: &'a [String],
+    /// To the right of this pane, in its window. Neither the name nor the size counts then, and what is in front
+    /// stays so.
+    pub beside: Option<&'a PaneId>,
 }
 
 /// What tmux knows of a pane.
@@ -55,6 +58,23 @@ pub struct Info {
     pub tag: String,
     /// People at this pane's session: clients that are not control clients.
     pub attached: u32,
+}
+
+/// Rows of a pane, and what else there is to know of its screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    /// Without trailing blanks.
+    pub rows: Vec<String>,
+    /// Columns and rows.
+    pub size: (u64, u64),
+    /// Column and row, from 0.
+    pub cursor: (u64, u64),
+    /// Rows above the screen.
+    pub history: u64,
+    /// The program has ended.
+    pub dead: bool,
+    /// A full-screen program has the screen.
+    pub alternate: bool,
 }
 
 /// Fields of `Info` in order, printable delimiter between. tag last: it alone may hold anything.
@@ -101,6 +121,14 @@ fn signal_number(text: &str) -> Option<i32> {
     text.parse().ok()
 }
 
+/// What a command that made a pane has answered.
+fn made(verb: &str, out: &str) -> Result<Info, Error> {
+    Info::parse(out.trim_end()).ok_or_else(|| Error::Refused {
+        verb: verb.into(),
+        message: format!("unexpected answer {:?}", out.trim_end()),
+    })
+}
+
 /// pipe-pane's argument: a shell line in which tmux expands formats.
 fn tap_line(tap: &[String]) -> String {
     format!("exec {} #{{pane_tty}}", literal(&shell_line(tap)))
@@ -110,6 +138,9 @@ impl Tmux {
     /// Makes a session of one pane that is logged from its first byte: all in one invocation, since the program
     /// could print and even end between two.
     pub fn create(&self, new: &NewPane<'_>) -> Result<Info, Error> {
+        if let Some(pane) = new.beside {
+            return self.split(new, pane);
+        }
         let target = format!("={}:", new.name);
         let (cols, rows) = (new.cols.to_string(), new.rows.to_string());
         let tap = tap_line(new.tap);
@@ -142,11 +173,33 @@ impl Tmux {
             chain(&["set-option", "-w", "-u", "-t", &target, "window-size"]);
         }
         chain(&["display-message", "-p", "-t", &target, FORMAT]);
-        let out = self.run_starting(&words)?;
-        Info::parse(out.trim_end()).ok_or_else(|| Error::Refused {
-            verb: "new-session".into(),
-            message: format!("unexpected answer {:?}", out.trim_end()),
-        })
+        made("new-session", &self.run_starting(&words)?)
+    }
+
+    /// Without -d the commands that follow mean the new pane, whose id nobody can know yet; the pane that was in
+    /// front comes back at the end of the same invocation, before tmux reads another key.
+    fn split(&self, new: &NewPane<'_>, pane: &PaneId) -> Result<Info, Error> {
+        let mut words: Vec<String> = Vec::new();
+        let mut push = |list: &[&str]| words.extend(list.iter().map(|text| word(text)));
+        push(&["split-window", "-h", "-t", &pane.0, "-c", "/", "--"]);
+        push(&new.argv.iter().map(String::as_str).collect::<Vec<_>>());
+        let tap = tap_line(new.tap);
+        for list in [
+            ["pipe-pane", "-O", &tap].as_slice(),
+            &["set-option", "-p", TAG, new.tag],
+            &["display-message", "-p", FORMAT],
+            &["last-pane", "-t", &pane.0],
+        ] {
+            words.push(";".into());
+            words.extend(list.iter().map(|text| word(text)));
+        }
+        made("split-window", &self.run(&words)?)
+    }
+
+    /// The name of the tmux session that shows a pane.
+    pub fn session_of(&self, pane: &PaneId) -> Result<String, Error> {
+        let out = self.run(&["display-message", "-p", "-t", &pane.0, "#{session_name}"])?;
+        Ok(out.trim_end_matches('\n').to_string())
     }
 
     /// Gives a pane a new tap: the earlier one has gone.
@@ -197,6 +250,56 @@ impl Tmux {
         let mut rows: Vec<String> = lines.map(|line| line.trim_end().to_string()).collect();
         rows.pop();
         Ok((rows, cursor))
+    }
+
+    /// Rows of a pane from `start` on, at most `most`: 0 is the first that is shown, -1 the last of the history.
+    /// `None` when the pane is gone.
+    pub fn capture(&self, pane: &PaneId, start: i64, most: u64) -> Result<Option<Capture>, Error> {
+        let facts = "#{pane_id} #{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{history_size} #{pane_dead} #{alternate_on}";
+        let end = start.saturating_add(i64::try_from(most).unwrap_or(i64::MAX)) - 1;
+        let (start, end) = (start.to_string(), end.to_string());
+        let ask = ["display-message", "-p", "-t", &pane.0, facts, ";"];
+        let rows = [
+            "capture-pane",
+            "-p",
+            "-t",
+            &pane.0,
+            "-S",
+            &start,
+            "-E",
+            &end,
+        ];
+        let out = match self.run(&[ask.as_slice(), &rows].concat()) {
+            Ok(out) => out,
+            Err(Error::NoServer) | Err(Error::Refused { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let (facts, rows) = out.split_once('\n').unwrap_or((&out, ""));
+        let mut fields = facts.split(' ');
+        if fields.next() != Some(&pane.0) {
+            return Ok(None);
+        }
+        let mut number = || {
+            fields
+                .next()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0)
+        };
+        let size = (number(), number());
+        let cursor = (number(), number());
+        let (history, dead, alternate) = (number(), number() > 0, number() > 0);
+        let rows: Vec<String> = rows
+            .lines()
+            .map(|line| line.trim_end().to_string())
+            .collect();
+        Ok(Some(Capture {
+            rows,
+            size,
+            cursor,
+            history,
+            dead,
+            alternate,
+        }))
     }
 
     /// Ends the pane and what runs in it. A pane that is gone already is no error.

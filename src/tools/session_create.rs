@@ -11,10 +11,10 @@ use crate::session::watch::Woken;
 use super::args::{self, Args};
 use super::{Context, Failure, report};
 
-const COLS_DEFAULT: u64 = 120;
-const ROWS_DEFAULT: u64 = 40;
+pub(super) const COLS_DEFAULT: u64 = 120;
+pub(super) const ROWS_DEFAULT: u64 = 40;
 /// tmux takes no window larger than this (WINDOW_MAXIMUM).
-const SIZE_MOST: u64 = 10_000;
+pub(super) const SIZE_MOST: u64 = 10_000;
 
 pub fn tool() -> Tool {
     use schema::{boolean, integer, string, string_map};
@@ -82,7 +82,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let prompt_pattern = args.string("prompt_pattern")?;
     let delete_logs_on_close = args.flag("delete_logs_on_close")?;
     args.done()?;
-    check_env(&env)?;
+    check_env("session_create", &env)?;
     if let Some(pattern) = &prompt_pattern {
         args::regex_of(pattern, false)
             .map_err(|error| format!("session_create: `prompt_pattern` {error}"))?;
@@ -107,6 +107,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         prompt_pattern,
         delete_logs_on_close,
         agent: context.agent.to_string(),
+        ..Request::default()
     })?;
     session.meet(context.agent);
     let first = first_prompt(context, &session);
@@ -141,14 +142,14 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
 }
 
 /// Names as the environment takes them.
-fn check_env(env: &[(String, String)]) -> Result<(), String> {
+pub(super) fn check_env(tool: &str, env: &[(String, String)]) -> Result<(), String> {
     let size: usize = env
         .iter()
         .map(|(name, value)| name.len() + value.len() + 2)
         .sum();
     if size > ENV_MOST {
         return Err(format!(
-            "session_create: `env` is {size} bytes; at most {ENV_MOST} are taken"
+            "{tool}: `env` is {size} bytes; at most {ENV_MOST} are taken"
         ));
     }
     let bad = env.iter().find(|(name, value)| {
@@ -156,7 +157,7 @@ fn check_env(env: &[(String, String)]) -> Result<(), String> {
     });
     match bad {
         Some((name, _)) => Err(format!(
-            "session_create: `env` has a name or value that no environment holds: {name:?}"
+            "{tool}: `env` has a name or value that no environment holds: {name:?}"
         )),
         None => Ok(()),
     }
