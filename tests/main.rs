@@ -3,6 +3,9 @@
 mod bad_input;
 mod cli;
 mod people;
+mod programs;
+mod programs_ends;
+mod programs_text;
 mod protocol;
 mod questions;
 mod readme;
