@@ -42,7 +42,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("PANEGLASS_READ_ONLY", "1: only tools that read are offered"),
     (
         "PANEGLASS_TOOLSETS",
-        "which tools are offered: terminal, programs, devices (default terminal,programs)",
+        "sets of tools, of terminal, programs, devices (default the first two)",
     ),
     (
         "PANEGLASS_WAIT_MAX_MS",
@@ -176,7 +176,7 @@ pub fn toolsets(from: &str, value: &str) -> Result<Vec<String>, Error> {
     for name in value.split(',').map(str::trim) {
         if !TOOLSETS.contains(&name) {
             return Err(Error(format!(
-                "{from} must name some of {}, separated by commas, not {name:?}",
+                "{from} must name some of {}, separated by commas, not {value:?}",
                 TOOLSETS.join(", ")
             )));
         }
