@@ -323,15 +323,25 @@ fn a_program_is_a_session() {
             .text
             .contains("got a line")
     );
-    // Closing the session ends the program, and lets it go.
+    // Closing the session ends the program; its output is kept as of any other.
     assert!(
         !programs
             .tool("session_close", json!({"session": "p1"}))
             .is_error
     );
+    let (text, end) = programs.read_all(&id);
+    assert!(
+        text.starts_with("one needle\n") && end["outcome"] == "gone",
+        "{end}"
+    );
+    let folder = programs.home().join("state/sessions/p1");
+    assert!(folder.exists());
+    programs.record("stop_program", json!({"programId": id}));
     let text = programs.refusal("read_program", json!({"programId": id}));
-    assert!(text.contains("no program is known"), "{text}");
-    assert!(!programs.home().join("state/sessions/p1").exists());
+    assert!(
+        text.contains("no program is known") && !folder.exists(),
+        "{text}"
+    );
 }
 
 #[test]

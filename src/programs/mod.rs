@@ -12,6 +12,7 @@ mod outcome;
 mod output;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -59,6 +60,8 @@ pub struct Program {
     output: Mutex<Output>,
     /// Who ended it, or is about to, as soon as anybody has asked.
     by: Mutex<Option<By>>,
+    /// Its end has been counted among those that are kept.
+    counted: AtomicBool,
     /// Held while it is being stopped.
     stopping: Mutex<()>,
 }
@@ -121,15 +124,11 @@ impl Programs {
             lifetime_ms: lifetime.as_millis() as u64,
         };
         let session = self.known.sessions.create(&Request {
-            // Its output is kept until stop_program, and then not at all.
-            delete_logs_on_close: true,
             program: Some((start.argv, program)),
             ..start.session
         })?;
         self.lifetimes.end_in(&id, lifetime);
-        let program = self.known.take_up(&id, session);
-        self.known.evict()?;
-        Ok(program)
+        Ok(self.known.take_up(&id, session))
     }
 
     /// Waits until there is text after `cursor`, the program has ended, or `timeout` has passed. `tell` is called now
@@ -143,8 +142,11 @@ impl Programs {
         cancel: &Cancel,
         tell: impl Fn(),
     ) -> Result<Read, Error> {
-        self.known.evict()?;
-        let program = self.known.find(id)?;
+        let mut program = self.known.find(id)?;
+        if program.is_newly_ended() {
+            self.known.evict()?;
+            program = self.known.find(id)?;
+        }
         let session = &program.session;
         let files = Files::open(&session.dir)?;
         let watch = session.watch();
@@ -156,6 +158,9 @@ impl Programs {
             let read = program.look(&files, cursor, lines, ended)?;
             let now = Instant::now();
             if !read.page.text.is_empty() || read.ended || now >= deadline {
+                if program.is_newly_ended() {
+                    self.known.evict()?;
+                }
                 return Ok(read);
             }
             if now >= told + TELL_EVERY {
@@ -170,6 +175,11 @@ impl Programs {
 }
 
 impl Program {
+    /// True once after its end: one more may be one too many to keep.
+    fn is_newly_ended(&self) -> bool {
+        self.session.state().ending.is_some() && !self.counted.swap(true, Ordering::Relaxed)
+    }
+
     fn look(&self, files: &Files, cursor: u64, lines: usize, ended: bool) -> Result<Read, Error> {
         let mut output = locked(&self.output);
         let page = output.page(files, cursor, lines, ended)?;
@@ -192,6 +202,14 @@ impl Known {
     }
 
     fn find(&self, id: &str) -> Result<Arc<Program>, Error> {
+        let open = locked(&self.open).get(id).cloned();
+        let still = |program: &Arc<Program>| {
+            let session = self.sessions.get(&program.session.name);
+            session.is_ok_and(|session| Arc::ptr_eq(&session, &program.session))
+        };
+        if let Some(program) = open.filter(still) {
+            return Ok(program);
+        }
         let metas = self.metas();
         let is = |meta: &&Meta| {
             meta.program
@@ -217,6 +235,7 @@ impl Known {
                 session,
                 output: Mutex::default(),
                 by: Mutex::default(),
+                counted: AtomicBool::new(false),
                 stopping: Mutex::default(),
             })
         };
@@ -240,7 +259,7 @@ impl Known {
 
     /// Forgets a program and its output; its pane goes.
     fn release(&self, id: &str, session: &Arc<Session>) -> Result<(), Error> {
-        self.sessions.close(session)?;
+        self.sessions.discard(session)?;
         locked(&self.open).remove(id);
         Ok(())
     }

@@ -103,9 +103,14 @@ impl Family {
     }
 
     /// Sends to each of the group, which may have ended meanwhile. The launcher is left out: it has to tell the end.
+    /// One that is stopped has to go on to heed it.
     pub fn signal(&self, number: i32) {
         for member in &self.group {
             let _ = signal::kill(member.pid.0, number);
+        }
+        let go_on = signal::number("CONT");
+        for member in &self.group {
+            let _ = go_on.map(|number| signal::kill(member.pid.0, number));
         }
     }
 

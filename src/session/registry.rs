@@ -238,10 +238,21 @@ impl Sessions {
             follower.forget(session);
         }
         if session.meta.delete_logs_on_close {
-            let _ = store::present(std::fs::remove_dir_all(&session.dir.path));
-            self.list().remove(&session.name);
+            self.delete(session);
         }
         Ok(())
+    }
+
+    /// Ends the session's pane, and its logs go as well.
+    pub fn discard(&self, session: &Arc<Session>) -> Result<(), Error> {
+        self.close(session)?;
+        self.delete(session);
+        Ok(())
+    }
+
+    fn delete(&self, session: &Session) {
+        let _ = store::present(std::fs::remove_dir_all(&session.dir.path));
+        self.list().remove(&session.name);
     }
 
     /// The panes of our tmux server, for what only tmux knows (size, people attached).
