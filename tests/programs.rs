@@ -7,7 +7,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::util::binary;
 use crate::util::client::{Client, SOCKET};
+use crate::util::dir::Dir;
 use crate::util::skip::have;
 
 /// A client whose answers are checked against what the tools declare.
@@ -507,4 +509,33 @@ fn toolsets_and_read_only_choose() {
     let call = json!({"name": "start_program", "arguments": {"argv": ["true"]}});
     let answer = client.request("tools/call", call);
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
+}
+
+#[test]
+fn a_flag_chooses_the_toolsets() {
+    let dir = Dir::new();
+    let ask = dir.path().join("ask");
+    let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    fs::write(&ask, format!("{line}\n")).expect("the test's own");
+    let run = |words: &[&str]| {
+        let mut command = dir.command(binary());
+        let input = fs::File::open(&ask).expect("just written");
+        command
+            .args(words)
+            .stdin(input)
+            .env("PANEGLASS_TOOLSETS", "terminal");
+        dir.end(command, &words.join(" "))
+    };
+    let listed = run(&["--toolsets", "programs,devices"]);
+    assert!(
+        listed.good().contains("\"stop_program\"") && !listed.out.contains("\"run\""),
+        "{listed:?}"
+    );
+    assert!(
+        run(&["--toolsets", "magic"])
+            .bad(1)
+            .contains("--toolsets must name some of terminal, programs, devices")
+    );
+    run(&["--toolsets"]).bad(2);
+    run(&["--toolsets", "programs", "list"]).bad(2);
 }

@@ -153,11 +153,6 @@ fn every_outcome_with_its_facts_also_to_the_next_server() {
             ended("expired", null(), json!("SIGTERM")),
             "",
         ),
-        (
-            json!({"argv": ["sh", "-c", "trap 'echo cleaned; exit 5' TERM; echo up; while :; do sleep 0.01; done"], "lifetimeMs": 500}),
-            ended("expired", json!(5), null()),
-            "",
-        ),
     ];
     let mut known = Vec::new();
     for (arguments, wanted, text) in cases {
@@ -278,29 +273,43 @@ fn a_lifetime_ends_though_no_server_ran() {
         return;
     }
     let mut programs = Programs::new(&[]);
-    let start = json!({"argv": ["sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.05; done"], "lifetimeMs": 3_600_000});
-    let started = programs.record("start_program", start);
-    let id = id(&started);
-    let pid = programs.read_from(&id, 0)["text"]
-        .as_str()
-        .expect("a text")
-        .trim()
-        .to_owned();
-    let meta = folder(&programs, &started["session"]).join("meta.json");
+    let deaf = "trap '' TERM; echo $$; while :; do sleep 0.05; done";
+    let tidy = "trap 'echo tidied; exit 5' TERM; echo $$; sleep 600 & wait";
+    let mut begun = Vec::new();
+    for script in [deaf, tidy] {
+        let start = json!({"argv": ["sh", "-c", script], "lifetimeMs": 3_600_000});
+        let started = programs.record("start_program", start);
+        let id = id(&started);
+        let first = programs.read_from(&id, 0)["text"]
+            .as_str()
+            .expect("a text")
+            .to_owned();
+        let meta = folder(&programs, &started["session"]).join("meta.json");
+        begun.push((id, first.trim().to_owned(), meta));
+    }
     // Two hours pass.
     let mut programs = programs.restarted(|| {
-        let text = fs::read_to_string(&meta).expect("it is there");
-        let mut value: Value = serde_json::from_str(&text).expect("JSON");
-        value["created"] = json!(value["created"].as_u64().expect("a time") - 7_200_000);
-        fs::write(&meta, value.to_string()).expect("the test's own");
-        assert!(is_running(&pid));
+        for (_, pid, meta) in &begun {
+            let text = fs::read_to_string(meta).expect("it is there");
+            let mut value: Value = serde_json::from_str(&text).expect("JSON");
+            let created = value["created"].as_u64().expect("a time");
+            value["created"] = json!(created - 7_200_000);
+            fs::write(meta, value.to_string()).expect("the test's own");
+            assert!(is_running(pid));
+        }
     });
-    // Whatever is asked first: it ends, though it does not heed SIGTERM.
+    // Whatever is asked first: they end, also the one that does not heed SIGTERM.
     programs.tool("session_list", json!({}));
-    ends(&pid);
-    let (_, last) = programs.read_all(&id);
+    begun.iter().for_each(|(_, pid, _)| ends(pid));
+    let (text, last) = programs.read_all(&begun[0].0);
     assert_eq!(end(&last), ended("expired", Value::Null, json!("SIGKILL")));
-    assert_eq!(last["outputComplete"], true);
+    assert_eq!(
+        (text.lines().count(), &last["outputComplete"]),
+        (1, &json!(true))
+    );
+    let (text, last) = programs.read_all(&begun[1].0);
+    assert_eq!(end(&last), ended("expired", json!(5), Value::Null));
+    assert!(text.ends_with("\ntidied\n"), "{text}");
 }
 
 #[test]

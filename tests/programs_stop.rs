@@ -147,3 +147,16 @@ fn children_are_gone_or_named() {
         .status();
     assert!(killed.expect("kill starts").success());
 }
+
+#[test]
+fn one_that_is_suspended_heeds_the_signal() {
+    if !have("one_that_is_suspended_heeds_the_signal", "tmux") {
+        return;
+    }
+    let mut programs = Programs::new(&[]);
+    let id = programs.begin_program(&["sh", "-c", "trap 'exit 4' TERM; echo $$; kill -STOP $$"]);
+    programs.read_from(&id, 0);
+    let stopped = programs.record("stop_program", json!({"programId": id, "graceMs": 60_000}));
+    assert_eq!(end(&stopped), ended("stopped", json!(4), Value::Null));
+    assert_eq!(stopped["killed"], false);
+}

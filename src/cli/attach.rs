@@ -33,10 +33,10 @@ pub fn run(args: lexopt::Parser) -> ExitCode {
 fn attach(name: &str) -> Result<(), String> {
     let config = super::config()?;
     let peeks = super::list::sessions(&config)?;
-    if !peeks
+    let found = peeks
         .iter()
-        .any(|peek| peek.meta.name == name && peek.pane.is_some())
-    {
+        .find(|peek| peek.meta.name == name && peek.pane.is_some());
+    let Some(found) = found else {
         let open: Vec<&str> = peeks
             .iter()
             .filter(|peek| peek.pane.is_some())
@@ -48,8 +48,8 @@ fn attach(name: &str) -> Result<(), String> {
             format!("open sessions: {}", open.join(", "))
         };
         return Err(format!("there is no open session {name:?}; {open}"));
-    }
-    let argv = Tmux::new(config.tmux, config.tmux_socket).attach_argv(name);
+    };
+    let argv = Tmux::new(config.tmux, config.tmux_socket).attach_argv(found.meta.tmux_session());
     // Inside another tmux, tmux refuses to nest unless TMUX is unset; ours is another server, so nesting is meant.
     let error = Command::new(&argv[0])
         .args(&argv[1..])

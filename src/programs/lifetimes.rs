@@ -12,6 +12,9 @@ use crate::session::group::{self, Family};
 /// How long a program whose lifetime is over has to end in order.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// A program that its launcher has not started yet is looked for this often, BETWEEN apart.
+const LOOKS: u32 = 250;
+
 /// SIGKILL is repeated so often, and so long apart: a process that forks faster than it is found is met again.
 const KILLS: u32 = 50;
 const BETWEEN: Duration = Duration::from_millis(20);
@@ -27,7 +30,8 @@ struct Due {
 
 #[derive(Debug)]
 enum Task {
-    Expire,
+    /// With how often it was looked for in vain.
+    Expire(u32),
     /// With the processes there were, and how often it was done.
     Kill(Family, u32),
 }
@@ -49,7 +53,7 @@ impl Lifetimes {
 
     /// Ends the program when it still runs after so long.
     pub fn end_in(&self, id: &str, left: Duration) {
-        self.order(id, left, Task::Expire);
+        self.order(id, left, Task::Expire(0));
     }
 
     /// Kills, after so long, what is left of a program that was told to end.
@@ -117,7 +121,7 @@ fn carry_out(known: &Known, due: Due) -> Option<Due> {
     // Released since.
     let program = known.find(&due.id).ok()?;
     let (wait, task) = match due.task {
-        Task::Expire => {
+        Task::Expire(times) => {
             if program.session.state().ending.is_some() {
                 return None;
             }
@@ -125,7 +129,10 @@ fn carry_out(known: &Known, due: Due) -> Option<Due> {
             let _ = program.mark(By::Lifetime);
             let family = Family::of(&program.session, proc);
             family.signal(group::number("TERM")?);
-            (GRACE, Task::Kill(family, 0))
+            match family.is_over() && times < LOOKS {
+                true => (BETWEEN, Task::Expire(times + 1)),
+                false => (GRACE, Task::Kill(family, 0)),
+            }
         }
         Task::Kill(mut family, times) => {
             family.look_again(proc);
