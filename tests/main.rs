@@ -5,6 +5,7 @@ mod cli;
 mod people;
 mod programs;
 mod programs_ends;
+mod programs_panes;
 mod programs_stop;
 mod programs_text;
 mod protocol;
