@@ -421,3 +421,21 @@ fn a_flag_chooses_the_toolsets() {
     run(&["--toolsets"]).bad(2);
     run(&["--toolsets", "programs", "list"]).bad(2);
 }
+
+#[test]
+fn programs_started_at_once_are_told_apart() {
+    if !have("programs_started_at_once_are_told_apart", "tmux") {
+        return;
+    }
+    let mut programs = Programs::new(&[]);
+    let start =
+        |n: usize| json!({"name": "start_program", "arguments": {"argv": ["echo", n.to_string()]}});
+    let calls: Vec<u64> = (0..12)
+        .map(|n| programs.begin("tools/call", start(n)))
+        .collect();
+    for (n, call) in calls.into_iter().enumerate() {
+        let answer = programs.answer(call)["result"].clone();
+        let started = programs.checked("start_program", &answer);
+        assert_eq!(programs.read_all(&id(&started)).0, format!("{n}\n"));
+    }
+}

@@ -48,6 +48,8 @@ pub struct Programs {
 #[derive(Debug)]
 struct Known {
     sessions: Arc<Sessions>,
+    /// The time that the last id was made of, in milliseconds since the epoch.
+    last_id: Mutex<u64>,
     /// Those that somebody has asked for: what is kept beside their sessions.
     open: Mutex<BTreeMap<String, Arc<Program>>>,
 }
@@ -95,6 +97,7 @@ impl Programs {
     pub fn open(sessions: Arc<Sessions>) -> Programs {
         let known = Arc::new(Known {
             sessions,
+            last_id: Mutex::default(),
             open: Mutex::default(),
         });
         let lifetimes = Lifetimes::new(known.clone());
@@ -144,7 +147,7 @@ impl Programs {
     ) -> Result<Read, Error> {
         let mut program = self.known.find(id)?;
         if program.is_newly_ended() {
-            self.known.evict()?;
+            self.known.evict();
             program = self.known.find(id)?;
         }
         let session = &program.session;
@@ -159,7 +162,7 @@ impl Programs {
             let now = Instant::now();
             if !read.page.text.is_empty() || read.ended || now >= deadline {
                 if program.is_newly_ended() {
-                    self.known.evict()?;
+                    self.known.evict();
                 }
                 return Ok(read);
             }
@@ -252,9 +255,14 @@ impl Known {
             let mut programs = metas.iter().filter_map(|meta| meta.program.as_ref());
             programs.any(|program| program.id == *id)
         };
-        let ids = (now_ms()..).map(|ms| format!("p{ms:x}"));
-        // There are fewer programs than milliseconds, so one is free.
-        ids.into_iter().find(|id| !taken(id)).unwrap_or_default()
+        let mut last = locked(&self.last_id);
+        loop {
+            *last = now_ms().max(*last + 1);
+            let id = format!("p{:x}", *last);
+            if !taken(&id) {
+                return id;
+            }
+        }
     }
 
     /// Forgets a program and its output; its pane goes.
@@ -265,19 +273,17 @@ impl Known {
     }
 
     /// Releases those that ended first, as far as more than KEPT have ended.
-    fn evict(&self) -> Result<(), Error> {
+    fn evict(&self) {
         let mut ended = self.metas();
         ended.retain(|meta| meta.end.is_some());
         ended.sort_by_key(|meta| (meta.end.map(|end| end.at), meta.created));
         let over = ended.len().saturating_sub(KEPT);
         for meta in ended.into_iter().take(over) {
-            let Some(program) = meta.program else {
-                continue;
-            };
-            if let Ok(session) = self.sessions.get(&meta.name) {
-                self.release(&program.id, &session)?;
+            let session = self.sessions.get(&meta.name);
+            if let (Some(program), Ok(session)) = (meta.program, session) {
+                // What cannot be let go now goes when the next one has ended.
+                let _ = self.release(&program.id, &session);
             }
         }
-        Ok(())
     }
 }

@@ -141,7 +141,7 @@ impl Output {
     }
 
     /// Reads on to the end of what is there.
-    pub fn read_up(&mut self, files: &Files) -> Result<(), StoreError> {
+    fn read_up(&mut self, files: &Files) -> Result<(), StoreError> {
         let mut window = Window {
             from: u64::MAX,
             at: self.front.text,

@@ -137,7 +137,13 @@ impl Sessions {
         })?;
         let within = match request.beside {
             None => None,
-            Some(_) => Some(self.tmux.session_of(&info.pane)?),
+            Some(_) => match self.tmux.session_of(&info.pane) {
+                Ok(name) => Some(name),
+                Err(error) => {
+                    let _ = self.tmux.kill(&info.pane);
+                    return Err(error.into());
+                }
+            },
         };
         let meta = Meta {
             format: meta::FORMAT,
