@@ -3,7 +3,7 @@
 mod bad_input;
 mod cli;
 mod people;
-mod programs;
+mod programs_argv;
 mod programs_ends;
 mod programs_panes;
 mod programs_stop;

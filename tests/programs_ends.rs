@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::programs::{Programs, id, tmux};
+use crate::programs_argv::{Programs, id, tmux};
 use crate::util::client::DEADLINE;
 use crate::util::skip::have;
 

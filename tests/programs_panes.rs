@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::programs::{Programs, id};
+use crate::programs_argv::{Programs, id};
 use crate::util::skip::have;
 
 #[test]

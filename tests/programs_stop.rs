@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::programs::{Programs, id};
+use crate::programs_argv::{Programs, id};
 use crate::programs_ends::{end, ended, is_running};
 use crate::util::skip::have;
 

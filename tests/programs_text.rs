@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::programs::{Programs, id};
+use crate::programs_argv::{Programs, id};
 use crate::util::skip::have;
 
 /// Characters of a page.
