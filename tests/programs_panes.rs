@@ -70,6 +70,8 @@ fn a_running_programs_screen() {
         let text = programs.refusal("capture_pane", arguments);
         assert!(text.contains(reason), "{text}");
     }
+    // A tmux without sessions is one that is about to end; here it stays so.
+    programs.tmux(&["set-option", "-g", "exit-empty", "off"]);
     programs.record("stop_program", json!({"programId": id}));
     let text = programs.refusal("capture_pane", json!({"paneId": started["paneId"]}));
     assert!(text.contains("names no pane"), "{text}");

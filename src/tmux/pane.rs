@@ -298,6 +298,8 @@ impl Tmux {
         match self.run(&["list-panes", "-a", "-F", FORMAT]) {
             Ok(out) => Ok(out.lines().filter_map(Info::parse).collect()),
             Err(Error::NoServer) => Ok(Vec::new()),
+            // So it says when its last session has gone and it is about to end.
+            Err(Error::Refused { message, .. }) if message == "no current target" => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }

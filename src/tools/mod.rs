@@ -234,7 +234,14 @@ impl Tools {
         }
         let open = Sessions::open(self.options.settings.clone())?;
         *sessions = Some(open.clone());
+        // Whether anybody asks for one or not: programs past their lifetime must end.
+        self.programs(&open);
         Ok(open)
+    }
+
+    fn programs(&self, sessions: &Arc<Sessions>) -> &Programs {
+        self.programs
+            .get_or_init(|| Programs::open(sessions.clone()))
     }
 
     fn opened(&self) -> Option<Arc<Sessions>> {
@@ -258,13 +265,9 @@ impl Tools {
         };
         let agent = self.agents().name(&call.client);
         let sessions = self.sessions()?;
-        // Whatever is called first: programs past their lifetime must end.
-        let programs = self
-            .programs
-            .get_or_init(|| Programs::open(sessions.clone()));
         let context = Context {
             sessions: &sessions,
-            programs,
+            programs: self.programs(&sessions),
             wait_most: self.options.wait_most,
             agent: &agent,
             folder: call.client.folder.as_deref(),

@@ -123,7 +123,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         lifetime,
         session: Request {
             name,
-            cwd: cwd.map(Into::into),
+            cwd: cwd.or(context.folder.map(str::to_owned)).map(Into::into),
             env,
             cols: cols as u16,
             rows: rows as u16,
