@@ -6,13 +6,16 @@
 mod agents;
 mod appeared;
 mod args;
+mod capture_pane;
 mod expect;
 mod human;
 mod line_keys;
 mod outcome;
 mod paste;
 mod place;
+mod program;
 mod read;
+mod read_program;
 mod regions;
 mod report;
 mod rules;
@@ -27,16 +30,19 @@ mod session_list;
 mod session_resize;
 mod session_split;
 mod shell_integrate;
+mod start_program;
+mod stop_program;
 mod type_line;
 mod wait;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::guide;
 use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolResult};
+use crate::programs::Programs;
 use crate::reply::Reply;
 use crate::session::registry::Settings;
 use crate::session::watch::Cancel;
@@ -50,6 +56,10 @@ pub struct Options {
     pub settings: Settings,
     /// Only tools that read.
     pub read_only: bool,
+    /// Names of the sets of tools that are offered: those of SETS.
+    pub toolsets: Vec<String>,
+    /// The longest wait of read_program.
+    pub wait_most: Duration,
 }
 
 /// All tools, and the sessions behind them. The state directory is opened by the first call, not before: clients
@@ -57,6 +67,8 @@ pub struct Options {
 pub struct Tools {
     options: Options,
     list: Vec<Tool>,
+    /// Before the sessions: it is taken apart first.
+    programs: OnceLock<Programs>,
     sessions: Mutex<Option<Arc<Sessions>>>,
     agents: Mutex<Agents>,
 }
@@ -137,9 +149,43 @@ const TABLE: &[Entry] = &[
     },
 ];
 
+/// The programs toolset.
+const PROGRAMS: &[Entry] = &[
+    Entry {
+        name: "start_program",
+        tool: start_program::tool,
+        call: start_program::call,
+    },
+    Entry {
+        name: "read_program",
+        tool: read_program::tool,
+        call: read_program::call,
+    },
+    Entry {
+        name: "stop_program",
+        tool: stop_program::tool,
+        call: stop_program::call,
+    },
+    Entry {
+        name: "capture_pane",
+        tool: capture_pane::tool,
+        call: capture_pane::call,
+    },
+];
+
+/// The sets of tools by name, in the order in which they are listed.
+const SETS: &[(&str, &[Entry])] = &[
+    ("terminal", TABLE),
+    ("programs", PROGRAMS),
+    ("devices", &[]),
+];
+
 /// What a tool is given beside its arguments.
 pub struct Context<'a> {
     pub sessions: &'a Arc<Sessions>,
+    pub programs: &'a Programs,
+    /// The longest wait of read_program.
+    pub wait_most: Duration,
     pub agent: &'a str,
     /// The folder that it works in, where it is not this process's.
     pub folder: Option<&'a str>,
@@ -173,14 +219,16 @@ impl From<String> for Failure {
 
 impl Tools {
     pub fn new(options: Options) -> Tools {
-        let list = TABLE
+        let list = SETS
             .iter()
-            .map(|entry| (entry.tool)())
+            .filter(|(name, _)| options.toolsets.iter().any(|wanted| wanted == name))
+            .flat_map(|(_, entries)| entries.iter().map(|entry| (entry.tool)()))
             .filter(|tool| tool.annotations.read_only || !options.read_only)
             .collect();
         Tools {
             options,
             list,
+            programs: OnceLock::new(),
             sessions: Mutex::default(),
             agents: Mutex::default(),
         }
@@ -194,7 +242,14 @@ impl Tools {
         }
         let open = Sessions::open(self.options.settings.clone())?;
         *sessions = Some(open.clone());
+        // Whether anybody asks for one or not: programs past their lifetime must end.
+        self.programs(&open);
         Ok(open)
+    }
+
+    fn programs(&self, sessions: &Arc<Sessions>) -> &Programs {
+        self.programs
+            .get_or_init(|| Programs::open(sessions.clone()))
     }
 
     fn opened(&self) -> Option<Arc<Sessions>> {
@@ -209,7 +264,8 @@ impl Tools {
     }
 
     fn carry_out(&self, call: Call) -> Result<Reply, Failure> {
-        let entry = TABLE.iter().find(|entry| entry.name == call.name);
+        let mut entries = SETS.iter().flat_map(|(_, entries)| entries.iter());
+        let entry = entries.find(|entry| entry.name == call.name);
         let Some(entry) =
             entry.filter(|entry| self.list.iter().any(|tool| tool.name == entry.name))
         else {
@@ -219,6 +275,8 @@ impl Tools {
         let sessions = self.sessions()?;
         let context = Context {
             sessions: &sessions,
+            programs: self.programs(&sessions),
+            wait_most: self.options.wait_most,
             agent: &agent,
             folder: call.client.folder.as_deref(),
             cancel: &call.cancel,
@@ -270,7 +328,7 @@ impl Service for Tools {
             text: reply.text(),
             is_error,
             facts: Some(reply.facts.into()),
-            structured: None,
+            structured: reply.record.map(Value::Object),
         }
     }
 
@@ -318,7 +376,8 @@ impl Log {
 
 /// Whether a tool can be called twice where once was meant: it only reads, or it waits for what runs anyway.
 pub fn is_harmless(name: &str) -> bool {
-    let entry = TABLE.iter().find(|entry| entry.name == name);
+    let mut entries = SETS.iter().flat_map(|(_, entries)| entries.iter());
+    let entry = entries.find(|entry| entry.name == name);
     entry.is_some_and(|entry| name == "wait" || (entry.tool)().annotations.read_only)
 }
 
