@@ -8,6 +8,9 @@ use std::path::PathBuf;
 /// Bytes of raw.log per session unless PANEGLASS_LOG_LIMIT says otherwise: a day of a very talkative build.
 const LOG_LIMIT: u64 = 4 << 30;
 
+/// Over a weekend, not over a month.
+const KEEP_CLOSED_DAYS: u32 = 3;
+
 /// Our name on tmux's side: `tmux -L paneglass`.
 const SOCKET: &str = "paneglass";
 
@@ -33,6 +36,14 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "PANEGLASS_LOG_LIMIT",
         "bytes of output kept per session (default 4 GiB)",
     ),
+    (
+        "PANEGLASS_KEEP_CLOSED_DAYS",
+        "days that logs of closed sessions stay unused (default 3; 0: for ever)",
+    ),
+    (
+        "PANEGLASS_SUMMARY",
+        "0: clipped output does not begin with the failures in its middle",
+    ),
     ("PANEGLASS_READ_ONLY", "1: only tools that read are offered"),
 ];
 
@@ -46,6 +57,9 @@ pub struct Config {
     /// Bytes.
     pub log_limit: u64,
     pub read_only: bool,
+    /// Days; 0: for ever.
+    pub keep_closed_days: u32,
+    pub summary: bool,
 }
 
 /// A variable with a value that is not accepted, or a state directory that nothing names.
@@ -114,14 +128,21 @@ impl Config {
                     ))
                 })?,
         };
-        let read_only = match text("PANEGLASS_READ_ONLY")?.as_deref() {
-            None | Some("0") => false,
-            Some("1") => true,
-            Some(value) => {
-                return Err(Error(format!(
-                    "PANEGLASS_READ_ONLY must be 0 or 1, not {value:?}"
-                )));
-            }
+        let switch = |name: &str, default| match text(name)?.as_deref() {
+            None => Ok(default),
+            Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(value) => Err(Error(format!("{name} must be 0 or 1, not {value:?}"))),
+        };
+        let read_only = switch("PANEGLASS_READ_ONLY", false)?;
+        let summary = switch("PANEGLASS_SUMMARY", true)?;
+        let keep_closed_days = match text("PANEGLASS_KEEP_CLOSED_DAYS")? {
+            None => KEEP_CLOSED_DAYS,
+            Some(value) => value.parse().map_err(|_| {
+                Error(format!(
+                    "PANEGLASS_KEEP_CLOSED_DAYS must be a whole number of days, 0 for ever, not {value:?}"
+                ))
+            })?,
         };
         Ok(Config {
             home,
@@ -134,6 +155,8 @@ impl Config {
                 .collect(),
             log_limit,
             read_only,
+            keep_closed_days,
+            summary,
         })
     }
 }
@@ -177,6 +200,9 @@ mod tests {
             ("PANEGLASS_LOG_LIMIT", "4G"),
             ("PANEGLASS_LOG_LIMIT", "0"),
             ("PANEGLASS_READ_ONLY", "yes"),
+            ("PANEGLASS_SUMMARY", "off"),
+            ("PANEGLASS_KEEP_CLOSED_DAYS", "-1"),
+            ("PANEGLASS_KEEP_CLOSED_DAYS", "forever"),
         ] {
             let error = config(&[("HOME", "/h"), (name, value)])
                 .unwrap_err()

@@ -8,6 +8,7 @@ mod questions;
 mod readme;
 mod reports;
 mod restart;
+mod retention;
 mod run;
 mod sessions;
 mod shell;

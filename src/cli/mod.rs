@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod launch;
 mod list;
+mod logs;
 mod shell;
 mod tap;
 mod version;
@@ -42,6 +43,11 @@ const COMMANDS: &[Command] = &[
         name: "list",
         summary: "list sessions",
         run: list::run,
+    },
+    Command {
+        name: "logs",
+        summary: "keep or delete sessions' logs",
+        run: logs::run,
     },
     Command {
         name: "attach",

@@ -20,6 +20,9 @@ pub fn tools(config: &Config) -> Tools {
             tmux_socket: config.tmux_socket.clone(),
             log_limit: config.log_limit,
             attach_prefix: config.attach_prefix.clone(),
+            keep_closed_days: config.keep_closed_days,
+            // Standard error is what a client or systemd keeps as the server's log.
+            log: |line| eprintln!("paneglass: {line}"),
         },
         read_only: config.read_only,
     })

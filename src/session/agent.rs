@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::regions::RegionId;
 use super::state::State;
 use super::{Session, StoreError};
-use crate::store::atomic;
 use crate::store::layout::SessionDir;
+use crate::store::{atomic, marker};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -35,6 +35,16 @@ impl Session {
                 ..Agent::default()
             };
             state.agents.insert(agent.to_string(), new);
+        }
+    }
+
+    /// Somebody has looked at it: the logs of a closed session stay that much longer.
+    pub fn used(&self) {
+        let mut state = self.state();
+        if state.ending.is_some() {
+            if let Err(error) = marker::set(&self.dir.last_used()) {
+                note(&mut state, &error);
+            }
         }
     }
 

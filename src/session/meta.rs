@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{self, atomic, present};
+use crate::sys::passwd;
 
 /// The format of the state directory. A newer one is refused, an older one read.
 pub const FORMAT: u32 = 1;
@@ -64,6 +65,13 @@ pub enum How {
 }
 
 impl Meta {
+    /// Made by a server of this host and of this tmux socket: only such a one may call it closed.
+    pub fn is_of(&self, tmux_socket: &str) -> bool {
+        self.host == passwd::hostname()
+            && self.tmux_socket == tmux_socket
+            && self.tmux_tmpdir == std::env::var("TMUX_TMPDIR").ok()
+    }
+
     pub fn write(&self, path: &Path) -> Result<(), store::Error> {
         let bytes = serde_json::to_vec_pretty(self)
             .map_err(|error| store::Error::at("write", path)(error.into()))?;

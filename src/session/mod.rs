@@ -5,12 +5,14 @@
 
 pub mod agent;
 pub mod create;
+pub mod date;
 pub mod ends;
 pub mod environment;
 pub mod error;
 pub mod exit;
 pub mod follow;
 pub mod front;
+pub mod housekeeper;
 pub mod line;
 pub mod log;
 pub mod mend;
@@ -20,6 +22,7 @@ pub mod prompts;
 pub mod recovery;
 pub mod regions;
 pub mod registry;
+pub mod retention;
 pub mod screen;
 pub mod snapshot;
 pub mod state;

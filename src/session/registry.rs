@@ -7,8 +7,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::follow::Follower;
+use super::housekeeper::{Bell, Housekeeper};
 use super::meta::How;
-use super::{Error, Meta, Session, ends, recovery};
+use super::{Error, Meta, Session, ends, recovery, retention};
 use crate::proc::Proc;
 use crate::store::layout::{Layout, SessionDir};
 use crate::store::lock::{Lock, Taken};
@@ -29,6 +30,10 @@ pub struct Settings {
     pub log_limit: u64,
     /// Words put before an attach command.
     pub attach_prefix: Vec<String>,
+    /// Logs of closed sessions stay for so many days after their last use; 0: for ever.
+    pub keep_closed_days: u32,
+    /// Takes a line for the server's own log.
+    pub log: fn(&str),
 }
 
 impl Settings {
@@ -63,6 +68,9 @@ pub struct Sessions {
     pub(super) making: Mutex<()>,
     pub(super) follower: Option<Follower>,
     ends: Option<JoinHandle<()>>,
+    pub(super) bell: Bell,
+    /// What is to be done by the clock.
+    pub housekeeper: Housekeeper,
     _lock: Lock,
 }
 
@@ -105,7 +113,11 @@ impl Sessions {
                     .get_or_insert_with(|| format!("the log cannot be written on: {error}"));
             }
         };
-        let ends = ends::start(tmux.clone(), proc.clone(), receiver, repair).map_err(io)?;
+        let housekeeper = Housekeeper::start().map_err(io)?;
+        let bell = housekeeper.bell();
+        let ended = bell.clone();
+        let ended = move || ended.ring(retention::CHORE);
+        let ends = ends::start(tmux.clone(), proc.clone(), receiver, repair, ended).map_err(io)?;
         let sessions = Sessions {
             settings,
             layout,
@@ -118,6 +130,8 @@ impl Sessions {
             making: Mutex::default(),
             follower: Some(follower),
             ends: Some(ends),
+            bell,
+            housekeeper,
             _lock: lock,
         };
         recovery::pick_up(&sessions)?;
@@ -143,7 +157,9 @@ impl Sessions {
 
     /// Every session whose logs are there, live or not, by name.
     pub fn all(&self) -> Vec<Arc<Session>> {
-        self.list().values().cloned().collect()
+        let mut all: Vec<Arc<Session>> = self.list().values().cloned().collect();
+        all.retain(|session| !self.deleted(session));
+        all
     }
 
     /// Names of sessions that live.
@@ -157,17 +173,31 @@ impl Sessions {
 
     /// A session by name, live or ended.
     pub fn get(&self, name: &str) -> Result<Arc<Session>, Error> {
-        if let Some(session) = self.list().get(name) {
-            return Ok(session.clone());
+        let found = self.list().get(name).cloned();
+        if let Some(session) = found.filter(|session| !self.deleted(session)) {
+            return Ok(session);
         }
         let live = self.live_names();
         let known = match live.as_slice() {
             [] => "no session is open: `session_create` makes one".to_string(),
             names => format!("open sessions: {}", names.join(", ")),
         };
+        let gone = match self.retention().removed(name) {
+            Some(removed) => format!("; {removed}"),
+            None => String::new(),
+        };
         Err(Error::Refused(format!(
-            "there is no session {name:?}; {known}"
+            "there is no session {name:?}{gone}; {known}"
         )))
+    }
+
+    /// True when a closed session's folder has gone: another process, or a person, has deleted it.
+    fn deleted(&self, session: &Session) -> bool {
+        let gone = session.state().ending.is_some() && !session.dir.path.exists();
+        if gone {
+            self.list().remove(&session.name);
+        }
+        gone
     }
 
     /// The same, for what needs a living one.
@@ -228,11 +258,7 @@ impl Sessions {
         if let Some(follower) = &self.follower {
             follower.forget(session);
         }
-        if session.meta.delete_logs_on_close {
-            let _ = store::present(std::fs::remove_dir_all(&session.dir.path));
-            self.list().remove(&session.name);
-        }
-        Ok(())
+        self.closed(&session.name)
     }
 
     /// The panes of our tmux server, for what only tmux knows (size, people attached).

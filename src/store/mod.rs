@@ -8,6 +8,7 @@ pub mod atomic;
 pub mod dir;
 pub mod layout;
 pub mod lock;
+pub mod marker;
 pub mod records;
 pub mod spawn;
 pub mod text;

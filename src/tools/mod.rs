@@ -14,6 +14,7 @@ mod send;
 mod session_close;
 mod session_create;
 mod session_list;
+mod session_logs;
 mod type_line;
 mod wait;
 
@@ -102,6 +103,11 @@ const TABLE: &[Entry] = &[
         tool: session_close::tool,
         call: session_close::call,
     },
+    Entry {
+        name: "session_logs",
+        tool: session_logs::tool,
+        call: session_logs::call,
+    },
 ];
 
 /// What a tool is given beside its arguments.
@@ -157,6 +163,7 @@ impl Tools {
             return Ok(open.clone());
         }
         let open = Arc::new(Sessions::open(self.options.settings.clone())?);
+        open.keep_house();
         *sessions = Some(open.clone());
         Ok(open)
     }
@@ -215,6 +222,9 @@ impl Tools {
         }
         let told = (entry.call)(Args::new(entry.name, call.arguments), &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
+            if entry.name != "session_logs" {
+                session.used();
+            }
             session.save();
         }
         told

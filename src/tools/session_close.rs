@@ -64,8 +64,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     };
     let mut reply = Reply::new(format!("[{name} · closed]"));
     report::facts(&mut reply, &session, &status);
-    match session.meta.delete_logs_on_close {
-        true => reply.note("its logs were deleted, as it was opened to be"),
+    match !session.dir.path.exists() {
+        true => reply.note("its logs were deleted, as they were meant to be"),
         false => reply.note(format!(
             "its log stays in {} and can be read and searched",
             session.dir.path.display()

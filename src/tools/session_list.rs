@@ -6,6 +6,7 @@ use crate::mcp::{Tool, schema};
 use crate::reply::Reply;
 use crate::reply::words;
 use crate::session::front::Front;
+use crate::session::retention::Fate;
 use crate::session::screen::Info;
 use crate::session::{Session, now_ms};
 
@@ -37,13 +38,17 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .iter()
         .filter(|session| session.state().ending.is_none())
         .count();
+    // Without an answer from tmux nothing is known of them, and nothing is deleted either.
+    let stored = context.sessions.retention().stored().unwrap_or_default();
     let mut lines = Vec::new();
     let mut facts = Vec::new();
     for session in &all {
         let pane = panes
             .iter()
             .find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
-        let (text, state) = describe(context, session, pane);
+        let stored = stored.iter().find(|stored| stored.folder == session.name);
+        let fate = stored.map(|stored| &stored.fate);
+        let (text, state) = describe(context, session, pane, fate);
         lines.push(text);
         facts.push(json!({ "session": session.name, "state": state, "attach": context.sessions.attach(session) }));
     }
@@ -69,6 +74,7 @@ fn describe(
     context: &Context<'_>,
     session: &std::sync::Arc<Session>,
     pane: Option<&Info>,
+    fate: Option<&Fate>,
 ) -> (String, String) {
     let front = context.sessions.front(session);
     let state = match &front {
@@ -116,6 +122,9 @@ fn describe(
         "{} · {state} · {command} · {}x{} · opened by {} · last output {age} ago{people}",
         session.name, size.0, size.1, session.meta.agent
     );
+    if let Some(fate) = fate.filter(|_| matches!(front, Front::Over(_))) {
+        text.push_str(&format!(" · {}", super::session_logs::text(fate)));
+    }
     if !matches!(front, Front::Over(_)) {
         text.push_str(&format!("\n  attach: {}", context.sessions.attach(session)));
     }
