@@ -13,6 +13,7 @@ mod run;
 mod sessions;
 mod shell;
 mod shells;
+mod summaries;
 mod term;
 mod typing;
 mod util;

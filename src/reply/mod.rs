@@ -3,6 +3,7 @@
 
 pub mod clip;
 pub mod header;
+pub mod summary;
 pub mod words;
 
 use serde_json::{Map, Value};

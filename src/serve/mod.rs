@@ -25,6 +25,7 @@ pub fn tools(config: &Config) -> Tools {
             log: |line| eprintln!("paneglass: {line}"),
         },
         read_only: config.read_only,
+        summary: config.summary,
     })
 }
 

@@ -37,6 +37,8 @@ pub struct Options {
     pub settings: Settings,
     /// Only tools that read.
     pub read_only: bool,
+    /// Clipped output begins with the failures in its middle.
+    pub summary: bool,
 }
 
 /// All tools, and the sessions behind them. The state directory is opened by the first call, not before: clients
@@ -220,7 +222,9 @@ impl Tools {
         if let Some(session) = session.as_ref().and_then(|name| sessions.get(name).ok()) {
             session.meet(&agent);
         }
-        let told = (entry.call)(Args::new(entry.name, call.arguments), &context);
+        let mut args = Args::new(entry.name, call.arguments);
+        args.summary = self.options.summary;
+        let told = (entry.call)(args, &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
             if entry.name != "session_logs" {
                 session.used();
