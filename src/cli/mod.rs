@@ -10,6 +10,7 @@ mod launch;
 mod list;
 mod logs;
 mod shell;
+mod skill;
 mod tap;
 mod version;
 
@@ -68,6 +69,11 @@ const COMMANDS: &[Command] = &[
         name: "shell",
         summary: "print or write the shell integration",
         run: shell::run,
+    },
+    Command {
+        name: "skill",
+        summary: "write a skill, or a plugin, that teaches an agent",
+        run: skill::run,
     },
     Command {
         name: "version",

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod guide;
 mod outcome;
 mod read;
 mod regions;
@@ -23,7 +24,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::guide;
 use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolResult};
 use crate::reply::Reply;
 use crate::session::registry::Settings;
@@ -109,6 +109,11 @@ const TABLE: &[Entry] = &[
         name: "session_logs",
         tool: session_logs::tool,
         call: session_logs::call,
+    },
+    Entry {
+        name: "guide",
+        tool: guide::tool,
+        call: guide::call,
     },
 ];
 
@@ -251,7 +256,7 @@ impl Service for Tools {
             name: "paneglass".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             title: "paneglass: terminals".into(),
-            instructions: guide::INSTRUCTIONS.into(),
+            instructions: crate::guide::INSTRUCTIONS.into(),
         }
     }
 
