@@ -1,5 +1,6 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
+mod advice;
 mod bad_input;
 mod cli;
 mod people;

@@ -101,6 +101,12 @@ impl Proc {
         Status::parse(&self.bytes(pid, "status").ok()?)
     }
 
+    /// The kernel's function that the process sleeps in; "0" or empty when it does not sleep, or may not be seen.
+    pub fn wchan(&self, pid: Pid) -> String {
+        let name = self.bytes(pid, "wchan").unwrap_or_default();
+        String::from_utf8_lossy(name.trim_ascii()).into_owned()
+    }
+
     /// All processes there are now. One pass over /proc costs 5 to 7 microseconds a process.
     pub fn tree(&self) -> Tree {
         Tree::scan(self)

@@ -1,6 +1,7 @@
 //! From facts to text: what a model reads. Pure: no I/O, no clock.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod clip;
 pub mod header;
 pub mod summary;

@@ -151,7 +151,10 @@ impl Search<'_> {
                 words.push((*row, Some(Weight::Failure)));
             }
         }
-        for index in self.recognisers.set.matches(text) {
+        // Nearly all lines match nothing, and asking only whether is twice as fast as asking what.
+        let matched = self.recognisers.set.is_match(text);
+        let matched = matched.then(|| self.recognisers.set.matches(text));
+        for index in matched.iter().flatten() {
             let (row, meaning) = self.recognisers.meanings[index];
             match meaning {
                 Meaning::Sign => self.signs[row] = true,

@@ -1,5 +1,7 @@
 //! What a session remembers of each agent, over a restart too.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::regions::RegionId;
@@ -23,6 +25,10 @@ pub struct Agent {
     pub unfinished: bool,
     /// The log's length in lines when it last looked without a region (send, read of what is new).
     pub seen: u64,
+    /// Advice it has been given here: each kind is given once.
+    pub advised: BTreeSet<String>,
+    /// Where its last line ran, when that was elsewhere.
+    pub place: Option<String>,
 }
 
 impl Session {

@@ -13,6 +13,7 @@ pub mod exit;
 pub mod follow;
 pub mod front;
 pub mod housekeeper;
+pub mod idle;
 pub mod line;
 pub mod log;
 pub mod mend;

@@ -3,6 +3,7 @@
 //! Knows what a tool does, not how a message travels.
 #![forbid(unsafe_code)]
 
+mod advise;
 mod args;
 mod guide;
 mod outcome;
@@ -29,6 +30,7 @@ use crate::reply::Reply;
 use crate::session::registry::Settings;
 use crate::session::watch::Cancel;
 use crate::session::{Error, Sessions};
+use advise::Asked;
 use args::Args;
 
 /// What the tools were told at the start.
@@ -224,13 +226,20 @@ impl Tools {
             .get("session")
             .and_then(Value::as_str)
             .map(String::from);
-        if let Some(session) = session.as_ref().and_then(|name| sessions.get(name).ok()) {
-            session.meet(&agent);
-        }
+        let asked = session
+            .as_ref()
+            .and_then(|name| sessions.get(name).ok())
+            .map(|session| {
+                session.meet(&agent);
+                Asked::new(entry.name, &call.arguments, &session, &agent)
+            });
         let mut args = Args::new(entry.name, call.arguments);
         args.summary = self.options.summary;
-        let told = (entry.call)(args, &context);
+        let mut told = (entry.call)(args, &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
+            if let (Ok(reply), Some(asked)) = (&mut told, &asked) {
+                advise::add(&context, &session, asked, reply);
+            }
             if entry.name != "session_logs" {
                 session.used();
             }
