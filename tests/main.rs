@@ -3,6 +3,7 @@
 mod advice;
 mod bad_input;
 mod cli;
+mod guide;
 mod people;
 mod protocol;
 mod questions;

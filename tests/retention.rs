@@ -351,6 +351,15 @@ fn logs_that_go_with_their_session() {
             .text
             .contains("touched")
     );
+    // And on a session that is closed already; an end has the markers looked at before their minute is over.
+    for name in ["early", "late"] {
+        client.open(json!({"name": name}));
+    }
+    close(&mut client, "early");
+    fs::write(folder(&home, "early").join("delete-on-close"), "").expect("our own file");
+    close(&mut client, "late");
+    goes(&folder(&home, "early"));
+    assert!(folder(&home, "late").exists());
 }
 
 #[test]
