@@ -106,6 +106,8 @@ fn the_tools_are_the_same_for_everyone() {
         "regions",
         "session_list",
         "session_close",
+        "session_logs",
+        "guide",
     ];
     assert_eq!(names, want.map(Some));
     for tool in tools {

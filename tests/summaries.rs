@@ -57,10 +57,7 @@ fn clipped_replies_lead_with_the_failure() {
         };
         led += 1;
         let lines: Vec<&str> = lead.lines().skip(1).collect();
-        assert!(
-            lines[0].contains("telling lines of the part left out below"),
-            "{lead}"
-        );
+        assert!(lines[0].contains("of the lines left out below, "), "{lead}");
         assert!(lines.len() <= 13, "{lead}");
         // A tab is blanks in the log.
         let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -87,7 +84,7 @@ fn a_build_log_says_at_once_what_failed() {
     assert_eq!(
         lines[1..4],
         [
-            "[telling lines of the part left out below:]",
+            "[of the lines left out below, those that tell of failures:]",
             &format!("{number}: part7.c:3:1: error: no such fruit"),
             "[the output:]",
         ],
@@ -101,7 +98,7 @@ fn a_build_log_says_at_once_what_failed() {
     }
     // An output that is shown whole needs no lead.
     let whole = client.run_with(script, json!({"max_lines": 1000}));
-    assert!(!whole.text.contains("telling"), "{}", whole.text);
+    assert!(!whole.text.contains("left out below"), "{}", whole.text);
     // wait tells the same way.
     let begun = client.run_with(&format!("{script}; read x"), json!({"until": "more200"}));
     assert!(begun.text.contains("[the output:]"), "{}", begun.text);
@@ -110,7 +107,7 @@ fn a_build_log_says_at_once_what_failed() {
     client.open(json!({"name": "t1"}));
     let off = client.run(script);
     assert!(
-        !off.text.contains("telling") && off.text.contains("lines omitted"),
+        !off.text.contains("left out below") && off.text.contains("lines omitted"),
         "{}",
         off.text
     );

@@ -103,7 +103,13 @@ fn due(as_json: bool) -> Result<String, String> {
                 Fate::Until(ms) => Some(ms),
                 _ => None,
             };
-            json!({"name": stored.folder, "fate": text(&stored.fate), "expires_ms": expires})
+            json!({
+                "name": stored.folder,
+                "fate": text(&stored.fate),
+                "keep": stored.keep,
+                "delete_on_close": stored.on_close,
+                "expires_ms": expires,
+            })
         };
         let all: serde_json::Value = stored.iter().map(entry).collect();
         return Ok(format!("{all}\n"));

@@ -219,11 +219,11 @@ impl Search<'_> {
 /// What stands before the output that the lines were lifted from.
 pub fn lead(lines: &[Lifted], all: usize) -> String {
     let many = if all > lines.len() {
-        format!("{} of {all} telling lines", lines.len())
+        format!("{} of {all} that tell", lines.len())
     } else {
-        "telling lines".into()
+        "those that tell".into()
     };
-    let mut text = format!("[{many} of the part left out below:]\n");
+    let mut text = format!("[of the lines left out below, {many} of failures:]\n");
     for line in lines {
         text.push_str(&format!("{}: {}\n", line.number, line.text));
     }

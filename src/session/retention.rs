@@ -112,6 +112,9 @@ fn fate(facts: Facts, days: u32, now: u64) -> Fate {
 pub struct Stored {
     pub folder: String,
     pub fate: Fate,
+    /// The markers.
+    pub keep: bool,
+    pub on_close: bool,
     meta: Meta,
 }
 
@@ -204,6 +207,8 @@ impl Retention {
             };
             Stored {
                 fate: fate(facts, self.days, now),
+                keep: facts.keep,
+                on_close: facts.on_close,
                 folder,
                 meta,
             }

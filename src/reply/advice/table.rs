@@ -72,7 +72,7 @@ pub(super) const TABLE: &[Advice] = &[
             now.status == "waiting" && !now.secret && now.tool != "expect" && now.front.is_some()
         },
         text: |_| {
-            "answer it if your task settles the answer; what deletes, costs or publishes something is the user's to decide. `expect` answers questions that you foresee".into()
+            "answer it if your task settles it; to delete, pay or publish is the user's to decide. `expect` answers questions that you foresee".into()
         },
     },
     Advice {

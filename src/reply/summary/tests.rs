@@ -113,6 +113,6 @@ fn only_what_is_left_out_and_not_too_much_of_it() {
     assert_eq!(lines[0].text.chars().count(), LINE_CHARS + 1);
     assert_eq!(
         lead(&lines[..1], 7).lines().next(),
-        Some("[1 of 7 telling lines of the part left out below:]")
+        Some("[of the lines left out below, 1 of 7 that tell of failures:]")
     );
 }
