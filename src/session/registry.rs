@@ -258,7 +258,7 @@ impl Sessions {
         if let Some(follower) = &self.follower {
             follower.forget(session);
         }
-        self.closed(&session.name)
+        self.after_close(&session.name)
     }
 
     /// The panes of our tmux server, for what only tmux knows (size, people attached).

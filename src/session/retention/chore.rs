@@ -45,7 +45,7 @@ impl Sessions {
     }
 
     /// A session has just been closed: its logs go at once when they are to go with it.
-    pub(in crate::session) fn closed(&self, folder: &str) -> Result<(), Error> {
+    pub(in crate::session) fn after_close(&self, folder: &str) -> Result<(), Error> {
         if marker::is_set(&self.layout.session(folder).delete_on_close()) {
             self.swept(Retention::sweep_on_close)?;
         }
