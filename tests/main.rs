@@ -1,5 +1,6 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
+mod advice;
 mod bad_input;
 mod bridge;
 mod cases;
@@ -8,6 +9,7 @@ mod crowd;
 mod expect;
 mod fullscreen;
 mod gate;
+mod guide;
 mod http;
 mod lines;
 mod people;
@@ -23,6 +25,7 @@ mod questions;
 mod readme;
 mod reports;
 mod restart;
+mod retention;
 mod run;
 mod save;
 mod send;
@@ -30,6 +33,7 @@ mod serve;
 mod sessions;
 mod shell;
 mod shells;
+mod summaries;
 mod term;
 mod typing;
 mod util;

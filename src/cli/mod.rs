@@ -12,8 +12,10 @@ mod install;
 mod into;
 mod launch;
 mod list;
+mod logs;
 mod serve;
 mod shell;
+mod skill;
 mod ssh;
 mod tap;
 mod token;
@@ -74,6 +76,11 @@ const COMMANDS: &[Command] = &[
         run: Run::Parsed(&list::SYNTAX, list::run),
     },
     Command {
+        name: "logs",
+        summary: "keep or delete sessions' logs",
+        run: Run::Own(logs::run),
+    },
+    Command {
         name: "attach",
         summary: "attach this terminal to a session",
         run: Run::Parsed(&attach::SYNTAX, attach::run),
@@ -107,6 +114,11 @@ const COMMANDS: &[Command] = &[
         name: "shell",
         summary: "print or write the shell integration",
         run: Run::Own(shell::run),
+    },
+    Command {
+        name: "skill",
+        summary: "write a skill, or a plugin, that teaches an agent",
+        run: Run::Own(skill::run),
     },
     Command {
         name: "version",

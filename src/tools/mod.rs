@@ -3,11 +3,13 @@
 //! Knows what a tool does, not how a message travels.
 #![forbid(unsafe_code)]
 
+mod advise;
 mod agents;
 mod appeared;
 mod args;
 mod capture_pane;
 mod expect;
+mod guide;
 mod human;
 mod line_keys;
 mod outcome;
@@ -27,6 +29,7 @@ mod send;
 mod session_close;
 mod session_create;
 mod session_list;
+mod session_logs;
 mod session_resize;
 mod session_split;
 mod shell_integrate;
@@ -40,13 +43,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::guide;
 use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolResult};
 use crate::programs::Programs;
 use crate::reply::Reply;
 use crate::session::registry::Settings;
 use crate::session::watch::Cancel;
 use crate::session::{Error, Record, Sessions, now_ms};
+use advise::Asked;
 use agents::Agents;
 use args::Args;
 
@@ -60,6 +63,8 @@ pub struct Options {
     pub toolsets: Vec<String>,
     /// The longest wait of read_program.
     pub wait_most: Duration,
+    /// Clipped output begins with the failures in its middle.
+    pub summary: bool,
 }
 
 /// All tools, and the sessions behind them. The state directory is opened by the first call, not before: clients
@@ -146,6 +151,16 @@ const TABLE: &[Entry] = &[
         name: "session_close",
         tool: session_close::tool,
         call: session_close::call,
+    },
+    Entry {
+        name: "session_logs",
+        tool: session_logs::tool,
+        call: session_logs::call,
+    },
+    Entry {
+        name: "guide",
+        tool: guide::tool,
+        call: guide::call,
     },
 ];
 
@@ -241,6 +256,7 @@ impl Tools {
             return Ok(open.clone());
         }
         let open = Sessions::open(self.options.settings.clone())?;
+        open.keep_house();
         *sessions = Some(open.clone());
         // Whether anybody asks for one or not: programs past their lifetime must end.
         self.programs(&open);
@@ -287,13 +303,25 @@ impl Tools {
             .get("session")
             .and_then(Value::as_str)
             .map(String::from);
-        if let Some(session) = session.as_ref().and_then(|name| sessions.get(name).ok()) {
-            session.meet(&agent);
-        }
-        let mut told = (entry.call)(Args::new(entry.name, call.arguments), &context);
+        let asked = session
+            .as_ref()
+            .and_then(|name| sessions.get(name).ok())
+            .map(|session| {
+                session.meet(&agent);
+                Asked::new(entry.name, &call.arguments, &session, &agent)
+            });
+        let mut args = Args::new(entry.name, call.arguments);
+        args.summary = self.options.summary;
+        let mut told = (entry.call)(args, &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
             if let Ok(reply) = told.as_mut() {
                 place::tell(&context, &session, entry.name, reply);
+            }
+            if let (Ok(reply), Some(asked)) = (&mut told, &asked) {
+                advise::add(&context, &session, asked, reply);
+            }
+            if entry.name != "session_logs" {
+                session.used();
             }
             session.save();
         }
@@ -307,7 +335,7 @@ impl Service for Tools {
             name: "paneglass".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             title: "paneglass: terminals".into(),
-            instructions: guide::INSTRUCTIONS.into(),
+            instructions: crate::guide::INSTRUCTIONS.into(),
         }
     }
 

@@ -41,13 +41,22 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .iter()
         .filter(|session| session.state().ending.is_none())
         .count();
+    // Without an answer from tmux nothing is known of them, and nothing is deleted either.
+    let stored = context.sessions.retention().stored().unwrap_or_default();
+    let fate = |name: &str| {
+        let stored = stored.iter().find(|stored| stored.folder == name);
+        stored.map(|stored| super::session_logs::text(&stored.fate))
+    };
     let mut found = BTreeMap::new();
     for session in &all {
         let pane = panes
             .iter()
             .find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
         let presence = session.presence(pane, &people);
-        let (text, state) = describe(context, session, &presence);
+        let (mut text, state) = describe(context, session, &presence);
+        if let Some(fate) = fate(&session.name).filter(|_| session.state().ending.is_some()) {
+            text.push_str(&format!(" · {fate}"));
+        }
         let fact = json!({
             "session": session.name, "state": state, "attach": context.sessions.attach(&session.meta),
             "attached": presence.attached, "window": session.window(),
@@ -62,7 +71,10 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             .as_ref()
             .map(report::ending_text)
             .unwrap_or_default();
-        let text = line(meta, &state, (meta.cols, meta.rows), last);
+        let mut text = line(meta, &state, (meta.cols, meta.rows), last);
+        if let Some(fate) = fate(name) {
+            text.push_str(&format!(" · {fate}"));
+        }
         found.insert(
             name.clone(),
             (text, json!({ "session": name, "state": state })),

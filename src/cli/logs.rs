@@ -1,0 +1,153 @@
+//! `paneglass logs`: how long sessions' logs stay.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use crate::proc::Proc;
+use crate::session::date;
+use crate::session::retention::{Action, Fate, Outcome, Retention, Stored};
+use crate::store::layout::Layout;
+use crate::tmux::Tmux;
+
+const HELP: &str = "\
+Keeps or deletes the logs of sessions. Left alone, those of a closed session go
+PANEGLASS_KEEP_CLOSED_DAYS (3) days after they were last used.
+
+Usage:
+  paneglass logs keep NAME              keep them until told otherwise
+  paneglass logs default NAME           take keep and delete-on-close back
+  paneglass logs delete-on-close NAME   delete them when the session closes
+  paneglass logs delete NAME            delete those of a closed session now
+  paneglass logs due [--json]           list sessions with what becomes of them
+  paneglass logs sweep [--dry-run]      delete what is due
+
+Options:
+      --dry-run   only print what would be deleted
+      --json      one JSON array
+  -h, --help      this text
+
+Examples:
+  paneglass logs keep build
+  paneglass logs due
+  paneglass logs sweep --dry-run
+";
+
+const NAME: &str = "paneglass logs";
+
+pub fn run(mut args: lexopt::Parser) -> ExitCode {
+    let (mut words, mut as_json, mut dry) = (Vec::new(), false, false);
+    loop {
+        match args.next() {
+            Ok(None) => break,
+            Ok(Some(lexopt::Arg::Long("json"))) => as_json = true,
+            Ok(Some(lexopt::Arg::Long("dry-run"))) => dry = true,
+            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => {
+                return super::print(HELP);
+            }
+            Ok(Some(lexopt::Arg::Value(word))) => words.push(word.to_string_lossy().into_owned()),
+            Ok(Some(other)) => return super::wrong(NAME, other.unexpected()),
+            Err(error) => return super::wrong(NAME, error),
+        }
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match (words.as_slice(), as_json, dry) {
+        (["due"], as_json, false) => due(as_json),
+        (["sweep"], false, dry) => sweep(dry),
+        ([verb, name], false, false) => match action(verb) {
+            Some(action) => apply(action, name),
+            None => return super::wrong(NAME, format!("there is no {verb:?} for logs")),
+        },
+        _ => return super::wrong(NAME, "say what to do, and with which session"),
+    };
+    match done {
+        Ok(text) => super::print(&text),
+        Err(error) => super::finish(NAME, Err(error)),
+    }
+}
+
+fn action(verb: &str) -> Option<Action> {
+    Some(match verb {
+        "keep" => Action::Keep,
+        "default" => Action::Default,
+        "delete-on-close" => Action::DeleteOnClose,
+        "delete" => Action::Delete,
+        _ => return None,
+    })
+}
+
+/// On the folders alone: a server that holds them sees the markers, and misses what has gone.
+fn retention() -> Result<Retention, String> {
+    let config = super::config()?;
+    Ok(Retention {
+        layout: Layout::new(config.home),
+        tmux: Tmux::new(config.tmux, config.tmux_socket),
+        proc: Proc::new("/proc"),
+        days: config.keep_closed_days,
+    })
+}
+
+fn apply(action: Action, name: &str) -> Result<String, String> {
+    let outcome = retention()?.apply(name, action, NAME);
+    Ok(match outcome.map_err(|error| error.to_string())? {
+        Outcome::Removed(_) => format!("{name}: deleted\n"),
+        Outcome::Marked(fate) => format!("{name}: {}\n", text(&fate)),
+    })
+}
+
+fn due(as_json: bool) -> Result<String, String> {
+    let stored = retention()?.stored().map_err(|error| error.to_string())?;
+    if as_json {
+        let entry = |stored: &Stored| {
+            let expires = match stored.fate {
+                Fate::Until(ms) => Some(ms),
+                _ => None,
+            };
+            json!({
+                "name": stored.folder,
+                "fate": text(&stored.fate),
+                "keep": stored.keep,
+                "delete_on_close": stored.on_close,
+                "expires_ms": expires,
+            })
+        };
+        let all: serde_json::Value = stored.iter().map(entry).collect();
+        return Ok(format!("{all}\n"));
+    }
+    if stored.is_empty() {
+        return Ok("no sessions\n".into());
+    }
+    let width = stored.iter().map(|stored| stored.folder.len()).max();
+    let width = width.unwrap_or(0);
+    let line = |stored: &Stored| format!("{:<width$}  {}\n", stored.folder, text(&stored.fate));
+    Ok(stored.iter().map(line).collect())
+}
+
+fn sweep(dry: bool) -> Result<String, String> {
+    let retention = retention()?;
+    if dry {
+        let stored = retention.stored().map_err(|error| error.to_string())?;
+        let line = |stored: &Stored| match &stored.fate {
+            Fate::Due(why) => Some(format!("would delete {}: {why}\n", stored.folder)),
+            _ => None,
+        };
+        return Ok(stored.iter().filter_map(line).collect());
+    }
+    let removed = retention.sweep().map_err(|error| error.to_string())?;
+    let line = |removed: &crate::session::retention::Removed| {
+        format!("deleted {}: {}\n", removed.session, removed.why)
+    };
+    Ok(removed.iter().map(line).collect())
+}
+
+fn text(fate: &Fate) -> String {
+    match fate {
+        Fate::Open { on_close: true } => "open, deleted when it closes".into(),
+        Fate::Open { on_close: false } => "open".into(),
+        Fate::Elsewhere => "of another host or tmux socket".into(),
+        Fate::Kept => "closed, kept".into(),
+        Fate::Forever => "closed, stays".into(),
+        Fate::Until(ms) => format!("closed, until {}", date::utc(*ms)),
+        Fate::Due(why) => format!("due: {why}"),
+    }
+}
