@@ -126,6 +126,8 @@ pub struct Regions {
     echoing: bool,
     /// Whose line the next command is.
     pub expected: Option<String>,
+    /// How many more commands of theirs follow it.
+    pub expected_more: usize,
     /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in
     /// the middle of a row).
     pub expected_line: Option<String>,
@@ -249,7 +251,7 @@ impl Regions {
             id,
             kind,
             label,
-            who: self.expected.take(),
+            who: self.next_typist(kind),
             place,
             started: at.ms,
             ended: None,

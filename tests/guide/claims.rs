@@ -170,7 +170,9 @@ fn programs() {
             json!({"session": "t1", "pattern": "received signal SIGINT"}),
         );
         assert_eq!(found.facts["total_matches"], 1, "{}", found.text);
+        // It asks whether to kill what it debugs.
         client.run("kill");
+        client.run("y");
         client.run("quit");
     }
     if offers(&mut client, "programs", "expect", "respond") {
