@@ -22,6 +22,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "name of the tmux socket (default paneglass)",
     ),
     (
+        "PANEGLASS_SOCKET_PATH",
+        "where serve listens (default paneglass/server.sock in XDG_RUNTIME_DIR)",
+    ),
+    (
         "PANEGLASS_TMUX",
         "the tmux to use (default tmux, from the PATH)",
     ),
@@ -40,6 +44,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
 #[derive(Clone, Debug)]
 pub struct Config {
     pub home: PathBuf,
+    /// The state directory is not the default one.
+    pub home_is_named: bool,
+    /// Where a server of many clients listens.
+    pub socket_path: PathBuf,
     pub tmux_socket: String,
     pub tmux: PathBuf,
     pub attach_prefix: Vec<String>,
@@ -78,6 +86,7 @@ impl Config {
             Some(Ok(text)) => Ok(Some(text)),
             Some(Err(_)) => Err(Error(format!("{name} is not valid UTF-8"))),
         };
+        let home_is_named = get("PANEGLASS_HOME").is_some();
         let state = get("PANEGLASS_HOME")
             .map(PathBuf::from)
             .or_else(|| Some(PathBuf::from(get("XDG_STATE_HOME")?).join("paneglass")));
@@ -94,6 +103,17 @@ impl Config {
             return Err(Error(format!(
                 "PANEGLASS_HOME must be an absolute path, not {}",
                 home.display()
+            )));
+        }
+        let socket_path = match (get("PANEGLASS_SOCKET_PATH"), get("XDG_RUNTIME_DIR")) {
+            (Some(path), _) => PathBuf::from(path),
+            (None, Some(run)) => PathBuf::from(run).join("paneglass/server.sock"),
+            (None, None) => home.join("run/server.sock"),
+        };
+        if !socket_path.is_absolute() {
+            return Err(Error(format!(
+                "PANEGLASS_SOCKET_PATH must be an absolute path, not {}",
+                socket_path.display()
             )));
         }
         let tmux_socket = text("PANEGLASS_SOCKET")?.unwrap_or_else(|| SOCKET.into());
@@ -125,6 +145,8 @@ impl Config {
         };
         Ok(Config {
             home,
+            home_is_named,
+            socket_path,
             tmux_socket,
             tmux: get("PANEGLASS_TMUX").map_or_else(|| "tmux".into(), PathBuf::from),
             attach_prefix: text("PANEGLASS_ATTACH_PREFIX")?
@@ -170,10 +192,24 @@ mod tests {
     }
 
     #[test]
+    fn where_a_server_listens() {
+        let path = |pairs: &[(&str, &str)]| {
+            let home = [("HOME", "/h")];
+            let pairs = [&home, pairs].concat();
+            config(&pairs).unwrap().socket_path.display().to_string()
+        };
+        assert_eq!(path(&[]), "/h/.local/state/paneglass/run/server.sock");
+        let run = ("XDG_RUNTIME_DIR", "/r");
+        assert_eq!(path(&[run]), "/r/paneglass/server.sock");
+        assert_eq!(path(&[run, ("PANEGLASS_SOCKET_PATH", "/s")]), "/s");
+    }
+
+    #[test]
     fn bad_values_stop_the_start() {
         for (name, value) in [
             ("PANEGLASS_HOME", "relative"),
             ("PANEGLASS_SOCKET", "/tmp/x"),
+            ("PANEGLASS_SOCKET_PATH", "x.sock"),
             ("PANEGLASS_LOG_LIMIT", "4G"),
             ("PANEGLASS_LOG_LIMIT", "0"),
             ("PANEGLASS_READ_ONLY", "yes"),

@@ -7,6 +7,8 @@ mod config;
 
 mod serve;
 
+mod http;
+
 mod guide;
 mod mcp;
 mod reply;

@@ -1,7 +1,10 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
 mod bad_input;
+mod bridge;
 mod cli;
+mod gate;
+mod http;
 mod people;
 mod protocol;
 mod questions;
@@ -9,6 +12,7 @@ mod readme;
 mod reports;
 mod restart;
 mod run;
+mod serve;
 mod sessions;
 mod shell;
 mod shells;

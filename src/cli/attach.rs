@@ -3,27 +3,20 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
+use super::flags::{Parsed, Syntax};
 use crate::tmux::Tmux;
 
-const HELP: &str = "\
-Attaches this terminal to a session. Detach again with ctrl+b d.
+pub const SYNTAX: Syntax = Syntax {
+    command: "paneglass attach",
+    about: "Attaches this terminal to a session. Detach again with ctrl+b d.",
+    words: "NAME",
+    flags: &[],
+    notes: "",
+    examples: &["paneglass attach build"],
+};
 
-Usage:
-  paneglass attach NAME
-
-Examples:
-  paneglass attach build
-
-Options:
-  -h, --help      this text
-";
-
-pub fn run(args: lexopt::Parser) -> ExitCode {
-    let words = match super::words("paneglass attach", HELP, args) {
-        Ok(words) => words,
-        Err(code) => return code,
-    };
-    let [name] = words.as_slice() else {
+pub fn run(args: &Parsed) -> ExitCode {
+    let [name] = args.words.as_slice() else {
         return super::wrong("paneglass attach", "name one session");
     };
     super::finish("paneglass attach", attach(name))

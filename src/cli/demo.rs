@@ -5,26 +5,24 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
+use super::flags::{Parsed, Syntax};
 use crate::config::Config;
 use crate::serve::direct::Direct;
 use crate::store::dir;
 use crate::sys::random;
 use crate::tmux::Tmux;
 
-const HELP: &str = "\
+pub const SYNTAX: Syntax = Syntax {
+    command: "paneglass demo",
+    about: "\
 Shows the main job in a private session: opens it, runs a failing build, finds
 the error, mends it, builds again, answers a question. Prints what an agent
-would see. Needs only tmux and bash; leaves nothing behind.
-
-Usage:
-  paneglass demo
-
-Examples:
-  paneglass demo | less
-
-Options:
-  -h, --help      this text
-";
+would see. Needs only tmux and bash; leaves nothing behind.",
+    words: "",
+    flags: &[],
+    notes: "",
+    examples: &["paneglass demo | less"],
+};
 
 /// A build that needs no compiler: a hundred steps, one of which fails until a file has the right word in it.
 const BUILD: &str = r#"#!/bin/sh
@@ -43,12 +41,7 @@ done
 
 const PART: &str = "int main(void)\n{\n    return ;\n}\n";
 
-pub fn run(args: lexopt::Parser) -> ExitCode {
-    match super::words("paneglass demo", HELP, args) {
-        Ok(words) if words.is_empty() => {}
-        Ok(_) => return super::wrong("paneglass demo", "it takes no arguments"),
-        Err(code) => return code,
-    }
+pub fn run(_args: &Parsed) -> ExitCode {
     super::finish("paneglass demo", demo())
 }
 

@@ -4,6 +4,7 @@ use std::process::{Command, ExitCode};
 
 use serde_json::{Map, Value, json};
 
+use super::flags::{Flag, Parsed, Syntax, Takes};
 use crate::config::Config;
 use crate::proc::{Pid, Proc};
 use crate::serve::direct::Direct;
@@ -12,23 +13,23 @@ use crate::sys::inotify::Inotify;
 use crate::sys::{limits, random};
 use crate::tmux::{Tmux, Version, version};
 
-const HELP: &str = "\
+pub const SYNTAX: Syntax = Syntax {
+    command: "paneglass doctor",
+    about: "\
 Checks what paneglass needs and says how to mend what is missing. Starts and
-ends a session on a private socket.
-
-Usage:
-  paneglass doctor [--json]
-
-Examples:
-  paneglass doctor
-  PANEGLASS_TMUX=/opt/tmux/bin/tmux paneglass doctor
-
-Options:
-      --json      one JSON array of {name, state, fact, remedy}
-  -h, --help      this text
-
-Exit status: 0 when sessions work, 1 when they cannot.
-";
+ends a session on a private socket.",
+    words: "",
+    flags: &[Flag::new(
+        "json",
+        Takes::Nothing,
+        "one JSON array of {name, state, fact, remedy}",
+    )],
+    notes: "Exit status: 0 when sessions work, 1 when they cannot.",
+    examples: &[
+        "paneglass doctor",
+        "PANEGLASS_TMUX=/opt/tmux/bin/tmux paneglass doctor",
+    ],
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -75,19 +76,7 @@ impl Fact {
     }
 }
 
-pub fn run(mut args: lexopt::Parser) -> ExitCode {
-    let mut as_json = false;
-    loop {
-        match args.next() {
-            Ok(None) => break,
-            Ok(Some(lexopt::Arg::Long("json"))) => as_json = true,
-            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => {
-                return super::print(HELP);
-            }
-            Ok(Some(other)) => return super::wrong("paneglass doctor", other.unexpected()),
-            Err(error) => return super::wrong("paneglass doctor", error),
-        }
-    }
+pub fn run(args: &Parsed) -> ExitCode {
     let facts = match super::config() {
         Ok(config) => facts(&config),
         Err(error) => vec![Fact::bad(
@@ -96,7 +85,7 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
             "correct the variable that is named",
         )],
     };
-    super::print(&if as_json {
+    super::print(&if args.has("json") {
         json_text(&facts)
     } else {
         plain_text(&facts)

@@ -4,42 +4,25 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::flags::{Flag, Parsed, Syntax, Takes};
 use crate::config::Config;
 use crate::session::How;
 use crate::session::peek::{Peek, peek};
 use crate::store::layout::Layout;
 use crate::tmux::Tmux;
 
-const HELP: &str = "\
-Lists sessions: open ones, and closed ones whose logs are still there.
+pub const SYNTAX: Syntax = Syntax {
+    command: "paneglass list",
+    about: "Lists sessions: open ones, and closed ones whose logs are still there.",
+    words: "",
+    flags: &[Flag::new("json", Takes::Nothing, "one JSON array")],
+    notes: "",
+    examples: &["paneglass list", "paneglass list --json"],
+};
 
-Usage:
-  paneglass list [--json]
-
-Examples:
-  paneglass list
-  paneglass list --json
-
-Options:
-      --json      one JSON array
-  -h, --help      this text
-";
-
-pub fn run(mut args: lexopt::Parser) -> ExitCode {
-    let mut as_json = false;
-    loop {
-        match args.next() {
-            Ok(None) => break,
-            Ok(Some(lexopt::Arg::Long("json"))) => as_json = true,
-            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => {
-                return super::print(HELP);
-            }
-            Ok(Some(other)) => return super::wrong("paneglass list", other.unexpected()),
-            Err(error) => return super::wrong("paneglass list", error),
-        }
-    }
+pub fn run(args: &Parsed) -> ExitCode {
     match super::config().and_then(|config| sessions(&config)) {
-        Ok(peeks) if as_json => super::print(&format!("{}\n", as_array(&peeks))),
+        Ok(peeks) if args.has("json") => super::print(&format!("{}\n", as_array(&peeks))),
         Ok(peeks) => super::print(&table(&peeks)),
         Err(error) => super::finish("paneglass list", Err(error)),
     }

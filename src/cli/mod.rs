@@ -3,82 +3,129 @@
 
 mod attach;
 mod call;
+mod connect;
 mod cook;
 mod demo;
 mod doctor;
+mod flags;
 mod launch;
 mod list;
+mod serve;
 mod shell;
 mod tap;
+mod token;
 mod version;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::config::{Config, VARIABLES};
-use crate::serve;
 use crate::sys::passwd;
+use flags::{Asked, Flag, Parsed, Syntax, Takes};
 
 /// One command.
 struct Command {
     name: &'static str,
     /// For the list of commands; hidden from it when empty: what only tmux starts.
     summary: &'static str,
-    run: fn(lexopt::Parser) -> ExitCode,
+    run: Run,
+}
+
+/// How a command is started.
+enum Run {
+    /// With a command line that its syntax has understood.
+    Parsed(&'static Syntax, fn(&Parsed) -> ExitCode),
+    /// With the command line as it is.
+    Own(fn(lexopt::Parser) -> ExitCode),
 }
 
 const COMMANDS: &[Command] = &[
     Command {
         name: "demo",
         summary: "show the main job, in a private session",
-        run: demo::run,
+        run: Run::Parsed(&demo::SYNTAX, demo::run),
     },
     Command {
         name: "doctor",
         summary: "check what paneglass needs, and say how to mend it",
-        run: doctor::run,
+        run: Run::Parsed(&doctor::SYNTAX, doctor::run),
+    },
+    Command {
+        name: "serve",
+        summary: "serve many clients: agents and people",
+        run: Run::Parsed(&serve::SYNTAX, serve::run),
+    },
+    Command {
+        name: "connect",
+        summary: "bring one MCP client to a running server",
+        run: Run::Parsed(&connect::SYNTAX, connect::run),
+    },
+    Command {
+        name: "token",
+        summary: "print the token for clients on TCP",
+        run: Run::Parsed(&token::SYNTAX, token::run),
     },
     Command {
         name: "list",
         summary: "list sessions",
-        run: list::run,
+        run: Run::Parsed(&list::SYNTAX, list::run),
     },
     Command {
         name: "attach",
         summary: "attach this terminal to a session",
-        run: attach::run,
+        run: Run::Parsed(&attach::SYNTAX, attach::run),
     },
     Command {
         name: "call",
         summary: "call one tool from a script",
-        run: call::run,
+        run: Run::Parsed(&call::SYNTAX, call::run),
     },
     Command {
         name: "cook",
         summary: "turn a terminal recording into plain lines",
-        run: cook::run,
+        run: Run::Own(cook::run),
     },
     Command {
         name: "shell",
         summary: "print or write the shell integration",
-        run: shell::run,
+        run: Run::Own(shell::run),
     },
     Command {
         name: "version",
         summary: "print the version",
-        run: version::run,
+        run: Run::Parsed(&version::SYNTAX, version::run),
     },
     Command {
         name: "launch",
         summary: "",
-        run: launch::run,
+        run: Run::Own(launch::run),
     },
     Command {
         name: "tap",
         summary: "",
-        run: tap::run,
+        run: Run::Own(tap::run),
     },
 ];
+
+/// `paneglass` alone.
+const STDIO: Syntax = Syntax {
+    command: "paneglass",
+    about: "Real, lasting terminals for AI agents, over MCP.",
+    words: "",
+    flags: &[
+        Flag::new(
+            "no-bridge",
+            Takes::Nothing,
+            "fail when a server of many clients has the sessions,\nrather than bring the client to it",
+        ),
+        Flag {
+            short: Some('V'),
+            ..Flag::new("version", Takes::Nothing, "the version")
+        },
+    ],
+    notes: "",
+    examples: &[],
+};
 
 /// Wrong usage.
 const USAGE: u8 = 2;
@@ -86,13 +133,17 @@ const USAGE: u8 = 2;
 /// Runs the command that the arguments name and returns its exit code: 0, 1 failure, 2 wrong usage.
 pub fn main() -> ExitCode {
     let mut parser = lexopt::Parser::from_env();
-    match parser.next() {
-        Ok(None) => stdio(),
-        Ok(Some(lexopt::Arg::Value(name))) => run(&name, parser),
-        Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => print(&help()),
-        Ok(Some(lexopt::Arg::Short('V') | lexopt::Arg::Long("version"))) => version::run(parser),
-        Ok(Some(other)) => wrong("paneglass", other.unexpected()),
-        Err(error) => wrong("paneglass", error),
+    let named = parser.try_raw_args().and_then(|mut args| {
+        args.next_if(|arg| !arg.to_string_lossy().starts_with('-') && !arg.is_empty())
+    });
+    match named {
+        Some(name) => run(&name, parser),
+        None => match STDIO.parse(parser) {
+            Asked::Help => print(&help()),
+            Asked::Wrong(error) => wrong(STDIO.command, error),
+            Asked::Run(args) if args.has("version") => version::run(&Parsed::default()),
+            Asked::Run(args) => stdio(!args.has("no-bridge")),
+        },
     }
 }
 
@@ -101,11 +152,11 @@ fn run(name: &OsString, mut parser: lexopt::Parser) -> ExitCode {
     if name == "help" {
         return match parser.value().ok().as_ref().and_then(known) {
             None => print(&help()),
-            Some(command) => (command.run)(lexopt::Parser::from_args(["--help"])),
+            Some(command) => command.start(lexopt::Parser::from_args(["--help"])),
         };
     }
     match known(name) {
-        Some(command) => (command.run)(parser),
+        Some(command) => command.start(parser),
         None => wrong(
             "paneglass",
             format!("there is no command {:?}", name.to_string_lossy()),
@@ -113,28 +164,36 @@ fn run(name: &OsString, mut parser: lexopt::Parser) -> ExitCode {
     }
 }
 
+impl Command {
+    fn start(&self, parser: lexopt::Parser) -> ExitCode {
+        match self.run {
+            Run::Own(run) => run(parser),
+            Run::Parsed(syntax, run) => match syntax.parse(parser) {
+                Asked::Run(parsed) => run(&parsed),
+                Asked::Help => print(&syntax.help()),
+                Asked::Wrong(error) => wrong(syntax.command, error),
+            },
+        }
+    }
+}
+
 /// Serves one client on standard input and output.
-fn stdio() -> ExitCode {
+fn stdio(bridge: bool) -> ExitCode {
     use std::io::IsTerminal;
     if std::io::stdin().is_terminal() {
         eprintln!(
             "paneglass: serving MCP on standard input and output, for an MCP client to talk to; see paneglass --help"
         );
     }
-    let served = config().and_then(|config| serve::stdio::serve(&config));
+    let say = |line: &str| eprintln!("paneglass: {line}");
+    let served = config().and_then(|config| crate::serve::stdio::serve(&config, bridge, say));
     finish("paneglass", served)
 }
 
 fn help() -> String {
-    let mut text = String::from(
-        "Real, lasting terminals for AI agents, over MCP.
-
-Usage:
-  paneglass                 serve one MCP client on standard input and output
-  paneglass COMMAND ...
-
-Commands:
-",
+    let mut text = format!(
+        "{}\n\nUsage:\n  paneglass                 serve one MCP client on standard input and output\n  paneglass COMMAND ...\n\nCommands:\n",
+        STDIO.about
     );
     for command in COMMANDS
         .iter()
@@ -142,7 +201,9 @@ Commands:
     {
         text.push_str(&format!("  {:<10} {}\n", command.name, command.summary));
     }
-    text.push_str("\nOptions:\n  -h, --help       this text; paneglass COMMAND --help for a command's\n  -V, --version    the version\n\nEnvironment:\n");
+    text.push_str("\nOptions:\n");
+    text.push_str(&flags::options(STDIO.flags));
+    text.push_str("\npaneglass COMMAND --help tells what a command takes.\n\nEnvironment:\n");
     for (name, meaning) in VARIABLES {
         text.push_str(&format!("  {name}\n      {meaning}\n"));
     }
@@ -187,20 +248,4 @@ fn clean(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
         .collect()
-}
-
-/// The words of a command that takes no options but --help: `None` when help was printed.
-fn words(command: &str, help: &str, mut parser: lexopt::Parser) -> Result<Vec<String>, ExitCode> {
-    let mut words = Vec::new();
-    loop {
-        match parser.next() {
-            Ok(None) => return Ok(words),
-            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => {
-                return Err(print(help));
-            }
-            Ok(Some(lexopt::Arg::Value(word))) => words.push(word.to_string_lossy().into_owned()),
-            Ok(Some(other)) => return Err(wrong(command, other.unexpected())),
-            Err(error) => return Err(wrong(command, error)),
-        }
-    }
 }

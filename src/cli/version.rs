@@ -2,39 +2,30 @@
 
 use std::process::ExitCode;
 
+use super::flags::{Flag, Parsed, Syntax, Takes};
 use crate::mcp::era;
 use crate::term::width;
 use crate::tmux::Tmux;
 
-const HELP: &str = "\
-Prints the version.
+pub const SYNTAX: Syntax = Syntax {
+    command: "paneglass version",
+    about: "Prints the version.",
+    words: "",
+    flags: &[Flag {
+        short: Some('v'),
+        ..Flag::new(
+            "verbose",
+            Takes::Nothing,
+            "also the protocol revisions and the tmux that is found",
+        )
+    }],
+    notes: "",
+    examples: &["paneglass version --verbose"],
+};
 
-Usage:
-  paneglass version [--verbose]
-
-Examples:
-  paneglass version --verbose
-
-Options:
-  -v, --verbose   also the protocol revisions and the tmux that is found
-  -h, --help      this text
-";
-
-pub fn run(mut args: lexopt::Parser) -> ExitCode {
-    let mut verbose = false;
-    loop {
-        match args.next() {
-            Ok(None) => break,
-            Ok(Some(lexopt::Arg::Short('v') | lexopt::Arg::Long("verbose"))) => verbose = true,
-            Ok(Some(lexopt::Arg::Short('h') | lexopt::Arg::Long("help"))) => {
-                return super::print(HELP);
-            }
-            Ok(Some(other)) => return super::wrong("paneglass version", other.unexpected()),
-            Err(error) => return super::wrong("paneglass version", error),
-        }
-    }
+pub fn run(args: &Parsed) -> ExitCode {
     let mut text = format!("paneglass {}\n", env!("CARGO_PKG_VERSION"));
-    if verbose {
+    if args.has("verbose") {
         text.push_str(&format!(
             "MCP {}\n",
             era::LEGACY

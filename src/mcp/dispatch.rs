@@ -13,7 +13,7 @@ use super::era::{self, Era, Headers, Implementation, MODERN};
 use super::error::{RpcError, quoted};
 use super::message::{self, BATCH_LIMIT, Body, Id, Message, Params, Response};
 use super::pending::{Notify, Pending};
-use super::service::{Client, ServerInfo, Service, Tool};
+use super::service::{Client, STATELESS, ServerInfo, Service, Tool};
 use super::workers::{CALL_LIMIT, Workers};
 
 /// How long a client may keep what it learned of the server, in milliseconds. Neither the tools nor the
@@ -23,6 +23,10 @@ const TTL_MS: u64 = 300_000;
 /// Who may share a cached answer. Settings of one user decide which tools are listed.
 const CACHE_SCOPE: &str = "private";
 
+/// What a bridge asks on a line transport: `actor` and `agent` say who its client is, as [`Client`] has them; the
+/// answer's `agent` is the name that the connection's calls are made under, once there was one.
+pub const HELLO: &str = "paneglass/hello";
+
 /// What all connections share: the service and the threads that run its calls.
 pub struct Server {
     service: Arc<dyn Service>,
@@ -31,12 +35,20 @@ pub struct Server {
     connections: AtomicU64,
 }
 
-/// One client's connection, or on HTTP one session.
-#[derive(Debug)]
+/// One client's connection, or on HTTP one session or one request.
 pub struct Connection {
     id: u64,
+    service: Arc<dyn Service>,
     pending: Arc<Pending>,
     handshake: Mutex<Handshake>,
+    introduction: Mutex<Introduction>,
+}
+
+/// What is known of a client beside what it says itself.
+#[derive(Debug, Clone, Default)]
+struct Introduction {
+    actor: Option<String>,
+    earlier: Option<String>,
 }
 
 /// What a legacy client said in `initialize`.
@@ -75,13 +87,36 @@ impl Server {
         }
     }
 
-    /// A new connection, with an identity of its own.
-    pub fn connect(&self) -> Connection {
+    /// A new connection, with an identity of its own. `actor` is the name that its user gave the client.
+    pub fn connect(&self, actor: Option<String>) -> Connection {
         let id = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
+        self.connection(id, actor, None)
+    }
+
+    /// A connection for one request, which bears all that is to be known: a modern one, or a legacy one of this
+    /// version that belongs to no session.
+    pub fn stateless(&self, actor: Option<String>, version: Option<&'static str>) -> Connection {
+        self.connection(STATELESS, actor, version)
+    }
+
+    fn connection(
+        &self,
+        id: u64,
+        actor: Option<String>,
+        version: Option<&'static str>,
+    ) -> Connection {
         Connection {
             id,
+            service: Arc::clone(&self.service),
             pending: Arc::default(),
-            handshake: Mutex::default(),
+            handshake: Mutex::new(Handshake {
+                version,
+                client: Implementation::default(),
+            }),
+            introduction: Mutex::new(Introduction {
+                actor,
+                earlier: None,
+            }),
         }
     }
 
@@ -227,6 +262,9 @@ impl Server {
             };
         }
         let body = match era {
+            Era::Legacy if method == HELLO && headers.is_none() => {
+                Ok(self.introduce(connection, &params))
+            }
             Era::Legacy => self.legacy(connection, method, &params),
             Era::Modern { .. } => self
                 .modern(method, &params)
@@ -285,6 +323,15 @@ impl Server {
         })
     }
 
+    fn introduce(&self, connection: &Connection, params: &Params) -> Value {
+        let text = |field: &str| Some(params.fields.get(field)?.as_str()?.to_owned());
+        *connection.introduction() = Introduction {
+            actor: text("actor"),
+            earlier: text("agent"),
+        };
+        json!({ "agent": self.service.agent(connection.id) })
+    }
+
     fn list(&self, params: &Params) -> Result<Vec<Value>, RpcError> {
         match params.fields.get("cursor") {
             None | Some(Value::Null) => Ok(self.service.tools().iter().map(listed).collect()),
@@ -329,8 +376,11 @@ impl Server {
             Era::Legacy => (connection.handshake().client.clone(), None),
             Era::Modern { client } => (client.unwrap_or_default(), Some(self.identity())),
         };
+        let Introduction { actor, earlier } = connection.introduction().clone();
         let client = Client {
             connection: connection.id,
+            actor,
+            earlier,
             name: client.name,
             version: client.version,
         };
@@ -364,10 +414,38 @@ impl Connection {
         self.pending.stop();
     }
 
+    /// Cancels the connection's calls on the client's word: their waits end and nothing more is sent for them.
+    pub fn cancel(&self) {
+        self.pending.cancel_all();
+    }
+
     fn handshake(&self) -> MutexGuard<'_, Handshake> {
         self.handshake
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn introduction(&self) -> MutexGuard<'_, Introduction> {
+        self.introduction
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.id != STATELESS {
+            self.service.left(self.id);
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("id", &self.id)
+            .field("handshake", &self.handshake)
+            .finish_non_exhaustive()
     }
 }
 

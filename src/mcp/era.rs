@@ -77,6 +77,25 @@ pub fn has_batches(negotiated: Option<&str>) -> bool {
     negotiated == Some(WITH_BATCHES)
 }
 
+/// True when the version header names a modern revision.
+pub fn has_modern_version(headers: Option<&Headers>) -> bool {
+    headers
+        .and_then(|headers| headers.protocol_version.as_deref())
+        .is_some_and(|version| MODERN.contains(&version))
+}
+
+/// True when the rules of the modern revisions hold for a message, well formed or not.
+pub fn is_modern(method: &str, params: &Params, headers: Option<&Headers>) -> bool {
+    let enveloped = params
+        .meta()
+        .is_some_and(|meta| meta.contains_key(VERSION_KEY));
+    match method {
+        "initialize" => enveloped,
+        "server/discover" => true,
+        _ => enveloped || has_modern_version(headers),
+    }
+}
+
 /// Decides a request's era. The body decides; a modern version header can only make a request modern that has no
 /// envelope, and so in error.
 ///
@@ -84,23 +103,14 @@ pub fn has_batches(negotiated: Option<&str>) -> bool {
 /// In the order in which they are looked for: -32602 for an envelope that is missing or incomplete, -32020 for
 /// headers that do not say what the body says, -32022 for a revision that is not served.
 pub fn decide(method: &str, params: &Params, headers: Option<&Headers>) -> Result<Era, RpcError> {
-    let enveloped = params
-        .meta()
-        .is_some_and(|meta| meta.contains_key(VERSION_KEY));
-    let modern_header = headers
-        .and_then(|headers| headers.protocol_version.as_deref())
-        .is_some_and(|version| MODERN.contains(&version));
-    if method == "initialize" && !enveloped {
-        return if modern_header {
+    if !is_modern(method, params, headers) {
+        return if method == "initialize" && has_modern_version(headers) {
             Err(RpcError::header_mismatch(
                 "initialize belongs to revisions before 2026-07-28",
             ))
         } else {
             Ok(Era::Legacy)
         };
-    }
-    if !enveloped && !modern_header && method != "server/discover" {
-        return Ok(Era::Legacy);
     }
     let (version, client) = envelope(params.meta())?;
     if let Some(headers) = headers {

@@ -103,6 +103,12 @@ impl Service for Fake {
             other => unreachable!("{other} is not a tool"),
         }
     }
+
+    fn agent(&self, connection: u64) -> Option<String> {
+        Some(format!("agent-{connection}"))
+    }
+
+    fn left(&self, _connection: u64) {}
 }
 
 /// A server with one connection, whose calls run where they are asked.
@@ -117,7 +123,7 @@ impl Desk {
     pub fn new() -> Self {
         let (service, handles) = service();
         let server = Server::new(Arc::clone(&service) as Arc<dyn Service>);
-        let connection = server.connect();
+        let connection = server.connect(None);
         Self {
             service,
             server,

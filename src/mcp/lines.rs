@@ -64,7 +64,7 @@ pub fn serve(
     writer: impl Write + Send + 'static,
     stop: &Receiver<Infallible>,
 ) -> (Result<End, Error>, Instant) {
-    let connection = Arc::new(server.connect());
+    let connection = Arc::new(server.connect(None));
     let (sender, ready) = bounded(READY_LINES);
     let outbox = Arc::new(Outbox(sender));
     let input = Input {

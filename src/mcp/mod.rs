@@ -12,6 +12,7 @@ pub mod era;
 pub mod error;
 #[cfg(test)]
 mod fake;
+mod kind;
 pub mod lines;
 pub mod message;
 mod pending;
@@ -20,6 +21,8 @@ pub mod schema;
 mod service;
 mod workers;
 
+pub use codec::{LINE_LIMIT, Line, Lines, write_line};
+pub use kind::{Kind, kind};
 pub use lines::serve_lines;
 pub use pending::Progress;
-pub use service::{Annotations, Call, Client, ServerInfo, Service, Tool, ToolResult};
+pub use service::{Annotations, Call, Client, STATELESS, ServerInfo, Service, Tool, ToolResult};

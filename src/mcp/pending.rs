@@ -66,6 +66,11 @@ impl Pending {
         self.lock().by_id.remove(id);
     }
 
+    /// Cancels every call, as [`Pending::cancel`] does one.
+    pub fn cancel_all(&self) {
+        self.lock().by_id.clear();
+    }
+
     /// Ends the waits of all calls, also of those that begin later. They are still answered.
     pub fn stop(&self) {
         let mut calls = self.lock();

@@ -19,6 +19,12 @@ pub trait Service: Send + Sync + 'static {
     /// Carries out one call of a tool from [`Service::tools`]; may block for as long as the call's own timeout.
     /// Bad arguments are a result with `is_error`. A panic is caught and answered by the caller.
     fn call(&self, call: Call) -> ToolResult;
+
+    /// The name that the calls of a connection were made under; none before the first.
+    fn agent(&self, connection: u64) -> Option<String>;
+
+    /// A connection has ended: whatever is kept for it can go.
+    fn left(&self, connection: u64);
 }
 
 /// The server as clients see it.
@@ -70,11 +76,18 @@ pub struct Call {
     pub progress: Option<Progress>,
 }
 
+/// The connection of requests that belong to none: nothing but the client's own name tells who makes them.
+pub const STATELESS: u64 = 0;
+
 /// Who calls, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Client {
-    /// Unique among the connections of this process.
+    /// Unique among the connections of this process; [`STATELESS`] where each request stands for itself.
     pub connection: u64,
+    /// The name that the client's user gave it. It stays the same over reconnects.
+    pub actor: Option<String>,
+    /// What it was called on an earlier connection, by its own word: to be called so again, where that is free.
+    pub earlier: Option<String>,
     /// `clientInfo.name`, as the client gave it.
     pub name: Option<String>,
     /// `clientInfo.version`, as the client gave it.

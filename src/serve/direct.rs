@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::config::Config;
-use crate::mcp::{Call, Client, Service, Tool, ToolResult};
+use crate::mcp::{Call, Client, STATELESS, Service, Tool, ToolResult};
 use crate::tools::Tools;
 
 /// A private server without a client.
@@ -17,7 +17,7 @@ pub struct Direct {
 impl Direct {
     pub fn new(config: &Config, agent: &'static str) -> Direct {
         Direct {
-            tools: super::tools(config),
+            tools: super::tools(config, None),
             agent,
         }
     }
@@ -30,7 +30,9 @@ impl Direct {
     pub fn call(&self, tool: &str, arguments: Map<String, Value>) -> ToolResult {
         let (_running, cancel) = crossbeam_channel::bounded(0);
         let client = Client {
-            connection: 0,
+            connection: STATELESS,
+            actor: None,
+            earlier: None,
             name: Some(self.agent.into()),
             version: None,
         };

@@ -1,8 +1,15 @@
 //! Wiring: what is served, to whom, and in which order it ends.
 #![forbid(unsafe_code)]
 
+mod api;
+pub mod bridge;
 pub mod direct;
+pub mod remote;
+pub mod shared;
+mod socket;
 pub mod stdio;
+pub mod token;
+pub mod unit;
 
 use std::path::PathBuf;
 
@@ -10,8 +17,8 @@ use crate::config::Config;
 use crate::session::registry::Settings;
 use crate::tools::{Options, Tools};
 
-/// The tools as a configuration wants them.
-pub fn tools(config: &Config) -> Tools {
+/// The tools as a configuration wants them; `socket` is where they are served to many.
+pub fn tools(config: &Config, socket: Option<PathBuf>) -> Tools {
     Tools::new(Options {
         settings: Settings {
             home: config.home.clone(),
@@ -20,6 +27,7 @@ pub fn tools(config: &Config) -> Tools {
             tmux_socket: config.tmux_socket.clone(),
             log_limit: config.log_limit,
             attach_prefix: config.attach_prefix.clone(),
+            socket,
         },
         read_only: config.read_only,
     })

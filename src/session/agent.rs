@@ -28,16 +28,20 @@ pub struct Agent {
 }
 
 impl Session {
-    /// An agent calls for the first time: nothing of before is news to it.
+    /// An agent calls for the first time: nothing of before is news to it. That is written down at once, since what
+    /// it types now would be news if this server did not live to tell it.
     pub fn meet(&self, agent: &str) {
         let mut state = self.state();
-        if !state.agents.contains_key(agent) {
-            let new = Agent {
-                told: state.regions.last_id(),
-                ..Agent::default()
-            };
-            state.agents.insert(agent.to_string(), new);
+        if state.agents.contains_key(agent) {
+            return;
         }
+        let new = Agent {
+            told: state.regions.last_id(),
+            ..Agent::default()
+        };
+        state.agents.insert(agent.to_string(), new);
+        drop(state);
+        self.save();
     }
 
     /// After a call: writes down what the agents have been told and left, when that has changed, and the lines of

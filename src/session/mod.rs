@@ -40,6 +40,7 @@ pub use snapshot::Snapshot;
 pub use state::State;
 
 pub use crate::store::Error as StoreError;
+pub use crate::store::calls::Record;
 
 /// What a place in the log is, for those above.
 pub use crate::term::{MarkId, Position, keys};

@@ -10,8 +10,9 @@ use super::follow::Follower;
 use super::meta::How;
 use super::{Error, Meta, Session, adopt, ends, recovery};
 use crate::proc::Proc;
+use crate::store::calls::{Calls, Record};
 use crate::store::layout::{Layout, SessionDir};
-use crate::store::lock::{Lock, Taken};
+use crate::store::lock::{self, Lock, Taken};
 use crate::store::{self, dir};
 use crate::sys::limits;
 use crate::tmux::{self, Tmux, Version, version};
@@ -29,6 +30,8 @@ pub struct Settings {
     pub log_limit: u64,
     /// Words put before an attach command.
     pub attach_prefix: Vec<String>,
+    /// The socket of a server of many clients.
+    pub socket: Option<PathBuf>,
 }
 
 impl Settings {
@@ -64,6 +67,7 @@ pub struct Sessions {
     pub(super) follower: Option<Follower>,
     ends: Option<JoinHandle<()>>,
     panes: OnceLock<JoinHandle<()>>,
+    calls: Mutex<Calls>,
     _lock: Lock,
 }
 
@@ -73,10 +77,11 @@ impl Sessions {
         let layout = Layout::new(settings.home.clone());
         dir::private(&layout.root)?;
         dir::private(&layout.sessions())?;
-        let lock = Lock::take(&layout.lock()).map_err(|taken| match taken {
+        let lock = Lock::take(&layout.lock(), settings.socket.as_deref()).map_err(|taken| match taken {
             Taken::By(holder) => Error::Refused(format!(
-                "the state directory {} is in use by another paneglass server ({holder}); end that one, or give this one a PANEGLASS_HOME and a PANEGLASS_SOCKET of its own",
-                layout.root.display()
+                "the state directory {} is in use by another paneglass server ({}); end that one, or give this one a PANEGLASS_HOME and a PANEGLASS_SOCKET of its own",
+                layout.root.display(),
+                lock::name(holder.as_ref())
             )),
             Taken::Failed(error) => Error::Store(error),
         })?;
@@ -112,6 +117,7 @@ impl Sessions {
             }
         };
         let ends = ends::start(tmux.clone(), proc.clone(), receiver, repair).map_err(io)?;
+        let calls = Mutex::new(Calls::new(layout.calls(), layout.old_calls()));
         let sessions = Sessions {
             settings,
             layout,
@@ -125,6 +131,7 @@ impl Sessions {
             follower: Some(follower),
             ends: Some(ends),
             panes: OnceLock::new(),
+            calls,
             _lock: lock,
         };
         recovery::pick_up(&sessions)?;
@@ -252,6 +259,12 @@ impl Sessions {
     /// The panes of our tmux server, for what only tmux knows (size, people attached).
     pub fn panes(&self) -> Result<Vec<tmux::Info>, Error> {
         Ok(self.tmux.panes()?)
+    }
+
+    /// Writes a call down. A log that cannot be written is no reason to fail a call that has been made.
+    pub fn record(&self, record: &Record<'_>) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = calls.append(record);
     }
 
     pub(super) fn meta_of(&self, name: &str) -> Result<Option<Meta>, store::Error> {

@@ -36,6 +36,21 @@ impl Layout {
     pub fn lock(&self) -> PathBuf {
         self.root.join("lock")
     }
+
+    /// Who called what, and when.
+    pub fn calls(&self) -> PathBuf {
+        self.root.join("calls.log")
+    }
+
+    /// The same, of before.
+    pub fn old_calls(&self) -> PathBuf {
+        self.root.join("calls.log.1")
+    }
+
+    /// What clients show on TCP.
+    pub fn token(&self) -> PathBuf {
+        self.root.join("token")
+    }
 }
 
 /// One session's directory.

@@ -5,6 +5,7 @@
 
 pub mod append;
 pub mod atomic;
+pub mod calls;
 pub mod dir;
 pub mod layout;
 pub mod lock;

@@ -18,3 +18,20 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
         Err(error)
     }
 }
+
+/// Whether another open file holds the exclusive lock. Takes a shared one for a moment, so a [`try_lock`] of that
+/// moment fails: it is worth a second try.
+pub fn is_locked(file: &File) -> io::Result<bool> {
+    // SAFETY: integers only, on an open descriptor.
+    if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } == 0 {
+        // SAFETY: as above.
+        unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+        return Ok(false);
+    }
+    let error = io::Error::last_os_error();
+    if error.kind() == io::ErrorKind::WouldBlock {
+        Ok(true)
+    } else {
+        Err(error)
+    }
+}

@@ -10,12 +10,14 @@ pub mod lifeline;
 pub mod limits;
 pub mod parent;
 pub mod passwd;
+pub mod peer;
 pub mod pidfd;
 pub mod poll;
 // Not all of it has a user yet: devices will.
 #[allow(dead_code)]
 pub mod pty;
 pub mod random;
+pub mod raw;
 #[allow(dead_code)]
 pub mod signal;
 pub mod stop;

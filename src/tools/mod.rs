@@ -3,6 +3,7 @@
 //! Knows what a tool does, not how a message travels.
 #![forbid(unsafe_code)]
 
+mod agents;
 mod args;
 mod outcome;
 mod read;
@@ -19,8 +20,8 @@ mod session_split;
 mod type_line;
 mod wait;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -29,7 +30,8 @@ use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolRes
 use crate::reply::Reply;
 use crate::session::registry::Settings;
 use crate::session::watch::Cancel;
-use crate::session::{Error, Sessions};
+use crate::session::{Error, Record, Sessions, now_ms};
+use agents::Agents;
 use args::Args;
 
 /// What the tools were told at the start.
@@ -46,8 +48,7 @@ pub struct Tools {
     options: Options,
     list: Vec<Tool>,
     sessions: Mutex<Option<Arc<Sessions>>>,
-    /// One name for each connection: the client's own, made unique.
-    agents: Mutex<BTreeMap<u64, String>>,
+    agents: Mutex<Agents>,
 }
 
 /// One tool: what clients see, and what a call does.
@@ -163,7 +164,8 @@ impl Tools {
         }
     }
 
-    fn sessions(&self) -> Result<Arc<Sessions>, Error> {
+    /// The sessions; the first to ask opens the state directory.
+    pub fn sessions(&self) -> Result<Arc<Sessions>, Error> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = sessions.as_ref() {
             return Ok(open.clone());
@@ -173,33 +175,15 @@ impl Tools {
         Ok(open)
     }
 
-    /// The client's own name, with #2, #3, ... for further connections of the same name.
-    fn agent(&self, call: &Call) -> String {
-        let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(name) = agents.get(&call.client.connection) {
-            return name.clone();
-        }
-        let Some(base) = call
-            .client
-            .name
-            .as_deref()
-            .map(clean_name)
-            .filter(|name| !name.is_empty())
-        else {
-            // Not told yet: a later call of this connection may know.
-            return "agent".into();
-        };
-        let taken = |name: &String| agents.values().any(|other| other == name);
-        let first = Some(base.clone()).filter(|name| !taken(name));
-        let name = first
-            .or_else(|| {
-                (2u32..)
-                    .map(|n| format!("{base}#{n}"))
-                    .find(|name| !taken(name))
-            })
-            .unwrap_or(base);
-        agents.insert(call.client.connection, name.clone());
-        name
+    fn opened(&self) -> Option<Arc<Sessions>> {
+        self.sessions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn agents(&self) -> MutexGuard<'_, Agents> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn carry_out(&self, call: Call) -> Result<Reply, Failure> {
@@ -209,7 +193,7 @@ impl Tools {
         else {
             return Err(Failure::from(format!("there is no tool {:?}", call.name)));
         };
-        let agent = self.agent(&call);
+        let agent = self.agents().name(&call.client);
         let sessions = self.sessions()?;
         let context = Context {
             sessions: &sessions,
@@ -233,16 +217,6 @@ impl Tools {
     }
 }
 
-/// A client names itself as it likes; a name is shown to others, so it is kept short and plain.
-fn clean_name(name: &str) -> String {
-    name.chars()
-        .filter(|c| c.is_alphanumeric() || "-_.#@ ".contains(*c))
-        .take(40)
-        .collect::<String>()
-        .trim()
-        .to_string()
-}
-
 impl Service for Tools {
     fn info(&self) -> ServerInfo {
         ServerInfo {
@@ -258,10 +232,14 @@ impl Service for Tools {
     }
 
     fn call(&self, call: Call) -> ToolResult {
+        let log = Log::of(&call, self.agents().name(&call.client));
         let (reply, is_error) = match self.carry_out(call) {
             Ok(reply) => (reply, false),
             Err(Failure(reply)) => (*reply, true),
         };
+        if let Some(sessions) = self.opened() {
+            log.write(&sessions, &reply, is_error);
+        }
         ToolResult {
             text: reply.text(),
             is_error,
@@ -269,6 +247,53 @@ impl Service for Tools {
             structured: None,
         }
     }
+
+    fn agent(&self, connection: u64) -> Option<String> {
+        self.agents().of_connection(connection)
+    }
+
+    fn left(&self, connection: u64) {
+        self.agents().left(connection);
+    }
+}
+
+/// A call's line of calls.log, begun when the call begins.
+struct Log {
+    agent: String,
+    tool: String,
+    session: Option<String>,
+    begun: Instant,
+}
+
+impl Log {
+    fn of(call: &Call, agent: String) -> Log {
+        let named = |field: &str| call.arguments.get(field).and_then(Value::as_str);
+        Log {
+            agent,
+            tool: call.name.clone(),
+            session: named("session").or(named("name")).map(String::from),
+            begun: Instant::now(),
+        }
+    }
+
+    fn write(&self, sessions: &Sessions, reply: &Reply, is_error: bool) {
+        let told = |name: &str| reply.facts.get(name).and_then(Value::as_str);
+        sessions.record(&Record {
+            time: now_ms() as f64 / 1000.0,
+            agent: &self.agent,
+            tool: &self.tool,
+            session: told("session").or(self.session.as_deref()),
+            duration_ms: self.begun.elapsed().as_millis() as u64,
+            ok: !is_error,
+            error: is_error.then(|| told("status").unwrap_or("error")),
+        });
+    }
+}
+
+/// Whether a tool can be called twice where once was meant: it only reads, or it waits for what runs anyway.
+pub fn is_harmless(name: &str) -> bool {
+    let entry = TABLE.iter().find(|entry| entry.name == name);
+    entry.is_some_and(|entry| name == "wait" || (entry.tool)().annotations.read_only)
 }
 
 /// Annotations of a tool that only reads.

@@ -57,12 +57,20 @@ impl Client {
         let environment = environment
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Self::start_in(private_dir(), environment.collect())
+        Self::start_in(private_dir(), environment.collect(), &[])
     }
 
-    fn start_in(home: PathBuf, environment: Vec<(String, String)>) -> Self {
+    /// Starts the binary with these arguments in the directory of a server that runs there; the directory stays.
+    pub fn joining(home: &Path, args: &[&str]) -> Self {
+        let mut client = Self::start_in(home.to_owned(), Vec::new(), args);
+        client.keeps_home = true;
+        client
+    }
+
+    fn start_in(home: PathBuf, environment: Vec<(String, String)>, args: &[&str]) -> Self {
         let mut command = Command::new(super::binary());
         command
+            .args(args)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &home)
@@ -125,7 +133,7 @@ impl Client {
         self.child.wait().expect("the server is our child");
         meanwhile();
         self.keeps_home = true;
-        let mut next = Self::start_in(self.home.clone(), self.environment.clone());
+        let mut next = Self::start_in(self.home.clone(), self.environment.clone(), &[]);
         next.transcript = std::mem::take(&mut self.transcript);
         next.shake_hands("2025-11-25");
         next

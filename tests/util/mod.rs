@@ -6,6 +6,7 @@ pub mod mix;
 pub mod oracle;
 pub mod pty;
 pub mod reply;
+pub mod server;
 pub mod skip;
 
 /// The binary under test: PANEGLASS_BIN when a packager sets it, else the one cargo built.

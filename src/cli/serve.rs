@@ -1,0 +1,87 @@
+//! `paneglass serve`: one server for many clients.
+
+use std::process::ExitCode;
+
+use super::flags::{Flag, Parsed, Syntax, Takes};
+use crate::serve::shared::{self, Tcp};
+use crate::serve::unit;
+
+/// Where `--tcp` listens unless it is told.
+const PORT: u16 = 8766;
+
+pub const SYNTAX: Syntax = Syntax {
+    command: "paneglass serve",
+    about: "\
+Serves many clients at once: agents through `paneglass connect` or HTTP, and
+people. Runs until it is stopped; sessions live on.",
+    words: "",
+    flags: &[
+        Flag::new(
+            "socket",
+            Takes::Value("PATH"),
+            "listen there (default: PANEGLASS_SOCKET_PATH, else\npaneglass/server.sock in XDG_RUNTIME_DIR)",
+        ),
+        Flag::new(
+            "tcp",
+            Takes::Number("PORT"),
+            "also on TCP, for requests with the token (default 8766)",
+        ),
+        Flag::new(
+            "host",
+            Takes::Value("HOST"),
+            "with --tcp: a name or address of this machine\n(default: the loopback alone)",
+        ),
+        Flag::new(
+            "print-unit",
+            Takes::Nothing,
+            "print a systemd unit that starts it, and how to enable it",
+        ),
+    ],
+    notes: "\
+The socket is open to your own processes alone. HTTP on it: POST /mcp, GET
+/health, GET /api/sessions, GET /api/sessions/NAME.",
+    examples: &[
+        "paneglass serve",
+        "paneglass serve --tcp & curl -H \"Authorization: Bearer $(paneglass token)\" \\",
+        "    http://127.0.0.1:8766/api/sessions",
+        "paneglass serve --print-unit > ~/.config/systemd/user/paneglass.service",
+    ],
+};
+
+pub fn run(args: &Parsed) -> ExitCode {
+    let port = match args.value("tcp").map(str::parse::<u16>) {
+        None => PORT,
+        Some(Ok(port)) => port,
+        Some(Err(_)) => return super::wrong(SYNTAX.command, "a port is a number up to 65535"),
+    };
+    if args.has("host") && !args.has("tcp") {
+        return super::wrong(SYNTAX.command, "--host is for --tcp");
+    }
+    let tcp = args.has("tcp").then(|| Tcp {
+        port,
+        host: args.value("host").map(str::to_owned),
+    });
+    super::finish(SYNTAX.command, serve(args, tcp.as_ref()))
+}
+
+fn serve(args: &Parsed, tcp: Option<&Tcp>) -> Result<(), String> {
+    let mut config = super::config()?;
+    if args.has("print-unit") {
+        let mut words: Vec<String> = vec!["serve".into()];
+        if let Some(tcp) = tcp {
+            words.extend(["--tcp".into(), tcp.port.to_string()]);
+            let host = tcp.host.iter();
+            words.extend(host.flat_map(|host| ["--host".into(), host.clone()]));
+        }
+        if let Some(socket) = args.value("socket") {
+            words.extend(["--socket".into(), socket.into()]);
+        }
+        super::print(&unit::text(&words));
+        return Ok(());
+    }
+    if let Some(socket) = args.value("socket") {
+        config.socket_path = std::path::absolute(socket)
+            .map_err(|error| format!("{socket:?} is no path: {error}"))?;
+    }
+    shared::serve(&config, tcp, |line| eprintln!("{}: {line}", SYNTAX.command))
+}

@@ -1,0 +1,121 @@
+//! `paneglass serve`: one server for many clients, on the Unix socket and, where it is asked for, on TCP.
+
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::api::Told;
+use super::socket::Socket;
+use super::token;
+use crate::config::Config;
+use crate::http::{Serving, Setup, Vetting};
+use crate::mcp::Service;
+use crate::mcp::dispatch::Server;
+use crate::sys::poll::{Interest, poll};
+use crate::sys::stop::StopSignals;
+use crate::sys::{limits, passwd};
+
+/// From the signal that asks to stop until the process ends, whatever is not done yet.
+const CLOSING: Duration = Duration::from_millis(1800);
+
+/// Where TCP listens unless it is told.
+const LOOPBACK: [&str; 2] = ["127.0.0.1", "::1"];
+
+/// TCP, where it is asked for.
+#[derive(Clone, Debug)]
+pub struct Tcp {
+    /// 0: one that is free.
+    pub port: u16,
+    /// A name or an address of this machine; the loopback when none is named.
+    pub host: Option<String>,
+}
+
+/// Serves until a signal asks to stop; `say` is told, a line at a time, where. Sessions live on in tmux.
+pub fn serve(config: &Config, tcp: Option<&Tcp>, say: impl Fn(&str)) -> Result<(), String> {
+    let text = |error: std::io::Error| format!("cannot start: {error}");
+    let signals = StopSignals::catch().map_err(text)?;
+    let (descriptors, _) = limits::descriptors().map_err(text)?;
+    let (socket, unix) = Socket::bind(&config.socket_path)?;
+    let tools = Arc::new(super::tools(config, Some(socket.path.clone())));
+    // Takes the lock of the state directory and picks its sessions up, before anybody is told that we are here.
+    tools.sessions().map_err(|error| error.to_string())?;
+    let (listeners, vetting) = match tcp {
+        None => (Vec::new(), None),
+        Some(tcp) => {
+            let listeners = listen(tcp)?;
+            let vetting = Vetting {
+                token: token::token(config)?,
+                hosts: hosts(tcp),
+            };
+            (listeners, Some(vetting))
+        }
+    };
+    let mut lines = vec![format!("serving {}", socket.path.display())];
+    for listener in &listeners {
+        let address = listener.local_addr().map_err(text)?;
+        lines.push(format!("serving http://{address}/mcp"));
+    }
+    let server = Arc::new(Server::new(Arc::clone(&tools) as Arc<dyn Service>));
+    let mut serving = Serving::start(Setup {
+        unix,
+        tcp: listeners,
+        vetting,
+        inner: socket.inner(),
+        server: Arc::clone(&server),
+        api: Arc::new(Told::new(tools).map_err(text)?),
+        uid: passwd::uid(),
+        descriptors,
+    })
+    .map_err(text)?;
+    lines.iter().for_each(|line| say(line));
+    poll(&[(signals.as_fd(), Interest::Read)], None).map_err(text)?;
+    let deadline = Instant::now() + CLOSING;
+    serving.stop();
+    server.finish(deadline);
+    serving.finish(deadline);
+    drop(socket);
+    Ok(())
+}
+
+fn listen(tcp: &Tcp) -> Result<Vec<TcpListener>, String> {
+    if let Some(host) = &tcp.host {
+        let host = host.trim_matches(['[', ']']);
+        let fail = |error| format!("cannot listen on {host} port {}: {error}", tcp.port);
+        let addresses: Vec<SocketAddr> =
+            (host, tcp.port).to_socket_addrs().map_err(fail)?.collect();
+        return TcpListener::bind(addresses.as_slice())
+            .map(|listener| vec![listener])
+            .map_err(fail);
+    }
+    let [v4, v6] = LOOPBACK.map(|address| move |port: u16| TcpListener::bind((address, port)));
+    let fail = |error| format!("cannot listen on port {}: {error}", tcp.port);
+    let first = v4(tcp.port).map_err(fail)?;
+    // Some clients try ::1 alone for localhost; a machine without IPv6 has none.
+    let port = first.local_addr().map_err(fail)?.port();
+    Ok([Some(first), v6(port).ok()].into_iter().flatten().collect())
+}
+
+/// The names that clients may call this machine by, besides the loopback's.
+fn hosts(tcp: &Tcp) -> Vec<String> {
+    let named = tcp
+        .host
+        .iter()
+        .filter(|host| host.parse::<IpAddr>().is_err());
+    let all = named
+        .cloned()
+        .chain(tcp.host.as_ref().map(|_| passwd::hostname()));
+    all.map(|name| name.to_ascii_lowercase()).collect()
+}
+
+/// Where a server of many clients serves the state directory of this configuration now; none when none does.
+pub fn running(config: &Config) -> Option<PathBuf> {
+    use crate::store::layout::Layout;
+    use crate::store::lock::Lock;
+    let holder = Lock::holder(&Layout::new(config.home.clone()).lock())
+        .ok()
+        .flatten()?;
+    let socket = holder.socket?;
+    (holder.host == passwd::hostname() && socket.exists()).then_some(socket)
+}

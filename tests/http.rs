@@ -1,0 +1,533 @@
+//! MCP over HTTP in both eras, by the rules of its table, and the paths beside it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::util::client::DEADLINE;
+use crate::util::server::{Server, answer, call, initialize, modern, post, request};
+use crate::util::skip::have;
+
+fn code(body: &Value) -> i64 {
+    body["error"]["code"].as_i64().unwrap_or_default()
+}
+
+/// Waits until calls.log has an ended call of a tool.
+fn logged(server: &Server, tool: &str) -> Value {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        if let Some(call) = server.calls().into_iter().find(|call| call["tool"] == tool) {
+            return call;
+        }
+        assert!(Instant::now() < deadline, "{tool} does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn health_and_sessions() {
+    if !have("health_and_sessions", "tmux") {
+        return;
+    }
+    let server = Server::start();
+    let health = server.get("/health").json();
+    for field in ["service", "version", "host", "user", "instance"] {
+        assert!(health[field].is_string(), "{health}");
+    }
+    assert_eq!(server.get("/api/sessions").json(), json!([]));
+    let opened = server.post(
+        &[("X-Terminal-Actor", "me")],
+        &call(
+            "session_create",
+            json!({"name": "a", "cols": 100, "rows": 30}),
+        ),
+    );
+    assert_eq!(opened.json()["result"]["isError"], false, "{opened:?}");
+    let session = server.get("/api/sessions/a").json();
+    assert_eq!(server.get("/api/sessions").json()[0]["name"], "a");
+    let facts = [
+        ("status", json!("open")),
+        ("cols", json!(100)),
+        ("agent", json!("me")),
+        ("attached", json!(0)),
+        ("exit_status", Value::Null),
+    ];
+    for (name, value) in facts {
+        assert_eq!(session[name], value, "{session}");
+    }
+    assert!(
+        session["pane"]["pane_id"]
+            .as_str()
+            .is_some_and(|id| id.starts_with('%')),
+        "{session}"
+    );
+    assert!(session["last_output"].as_f64() > session["created"].as_f64().map(|at| at - 60.0));
+    assert!(
+        session["attach_argv"]
+            .as_array()
+            .is_some_and(|argv| argv.contains(&json!("=a")))
+    );
+    server.post(&[], &call("session_close", json!({"session": "a"})));
+    assert_eq!(server.get("/api/sessions/a").json()["status"], "closed");
+    for (method, path, status, allow) in [
+        ("GET", "/api/sessions/none", 404, None),
+        ("GET", "/nowhere", 404, None),
+        ("POST", "/health", 405, Some("GET")),
+        ("DELETE", "/api/sessions", 405, Some("GET")),
+        ("GET", "/mcp", 405, Some("POST, DELETE")),
+    ] {
+        let refused = server.raw(format!("{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
+        assert_eq!(
+            (refused.status, refused.field("allow")),
+            (status, allow),
+            "{refused:?}"
+        );
+        assert!(refused.json()["error"].is_string(), "{refused:?}");
+    }
+}
+
+#[test]
+fn curl_over_the_socket() {
+    if !have("curl_over_the_socket", "curl") || !have("curl_over_the_socket", "tmux") {
+        return;
+    }
+    let server = Server::start();
+    let curl = |args: &[&str]| {
+        let mut command = Command::new("curl");
+        command
+            .args(["-sS", "--max-time", "60", "--unix-socket"])
+            .arg(server.socket());
+        let ran = command.args(args).output().expect("curl runs");
+        assert!(ran.status.success(), "{ran:?}");
+        String::from_utf8(ran.stdout).expect("UTF-8")
+    };
+    assert!(curl(&["http://x/health"]).contains("paneglass"));
+    let json = ["-H", "Content-Type: application/json", "http://x/mcp", "-d"];
+    let ask = |message: &Value| {
+        let message = message.to_string();
+        curl(&[&json[..], &[message.as_str()]].concat())
+    };
+    ask(&call("session_create", json!({"name": "c"})));
+    let ran = ask(&call(
+        "run",
+        json!({"session": "c", "input": "echo $((6*7)); (exit 5)"}),
+    ));
+    assert!(ran.contains("exit 5") && ran.contains("42"), "{ran}");
+    // A chunked body, and one that asks to be sent first.
+    for header in ["Transfer-Encoding: chunked", "Expect: 100-continue"] {
+        let message = request("ping", json!({})).to_string();
+        let pong = curl(&[&["-H", header], &json[..], &[message.as_str()]].concat());
+        assert!(pong.contains(r#""result":{}"#), "{header}: {pong}");
+    }
+}
+
+#[test]
+fn a_legacy_session_from_its_begin_to_its_end() {
+    let server = Server::start();
+    let id = server.session("legacy");
+    assert!(
+        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        "{id}"
+    );
+    assert_ne!(server.session("legacy"), id);
+    let session = [("Mcp-Session-Id", id.as_str())];
+    let listed = server.post(&session, &request("tools/list", json!({})));
+    assert_eq!(
+        (listed.status, listed.field("content-type")),
+        (200, Some("application/json"))
+    );
+    assert!(listed.json()["result"]["tools"][0]["name"].is_string());
+    let noted = server.post(
+        &session,
+        &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+    );
+    assert_eq!(
+        (
+            noted.status,
+            noted.body.as_str(),
+            noted.field("content-type")
+        ),
+        (202, "", None)
+    );
+    // Errors of JSON-RPC are answers like others.
+    let unknown = server.post(&session, &request("nonsense", json!({})));
+    assert_eq!((unknown.status, code(&unknown.json())), (200, -32601));
+    // One that a server does not know any more, and a client that begins anew all the same.
+    let other = [("Mcp-Session-Id", "0123")];
+    assert_eq!(server.post(&other, &request("ping", json!({}))).status, 404);
+    let begun = server.post(&other, &initialize("legacy"));
+    assert!(
+        begun
+            .field("mcp-session-id")
+            .is_some_and(|new| new != "0123"),
+        "{begun:?}"
+    );
+    let delete = |id: &str| {
+        let line = format!("DELETE /mcp HTTP/1.1\r\nHost: x\r\n{id}\r\n");
+        server.raw(line.as_bytes()).status
+    };
+    let this = format!("Mcp-Session-Id: {id}\r\n");
+    assert_eq!((delete(&this), delete(&this), delete("")), (204, 404, 400));
+    assert_eq!(
+        server.post(&session, &request("ping", json!({}))).status,
+        404
+    );
+    assert_eq!(delete("MCP-Protocol-Version: 2026-07-28\r\n"), 405);
+}
+
+#[test]
+fn legacy_versions_and_batches() {
+    let server = Server::start();
+    let ping = request("ping", json!({}));
+    let version = |version| {
+        server
+            .post(&[("MCP-Protocol-Version", version)], &ping)
+            .status
+    };
+    assert_eq!(
+        (
+            version("2025-06-18"),
+            version(""),
+            version("1.0"),
+            version("2025-13-01")
+        ),
+        (200, 200, 400, 400)
+    );
+    // Where a client says nothing it speaks 2025-03-26, the one revision with batches.
+    let batch = json!([ping, {"jsonrpc": "2.0", "method": "notifications/x"}, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]);
+    let answered = server.post(&[], &batch);
+    assert_eq!(
+        (answered.status, answered.json().as_array().map(Vec::len)),
+        (200, Some(2))
+    );
+    assert_eq!(
+        server
+            .post(&[], &json!([{"jsonrpc": "2.0", "method": "x"}]))
+            .status,
+        202
+    );
+    let refused = server.post(&[("MCP-Protocol-Version", "2025-11-25")], &batch);
+    assert_eq!((refused.status, code(&refused.json())), (400, -32600));
+    let junk = server.raw(&post(&[], "{\"id\":"));
+    assert_eq!((junk.status, code(&junk.json())), (400, -32700));
+}
+
+#[test]
+fn the_modern_era() {
+    let server = Server::start();
+    let found = server.modern("server/discover", json!({}));
+    assert_eq!(
+        found.json()["result"]["supportedVersions"],
+        json!(["2026-07-28"]),
+        "{found:?}"
+    );
+    assert_eq!(found.status, 200);
+    let (fields, list) = modern("tools/list", json!({}));
+    let ask = |change: &[(&str, &str)], message: &Value| {
+        let mut all: Vec<(&str, &str)> = fields.iter().map(|(a, b)| (*a, b.as_str())).collect();
+        for (name, value) in change {
+            all.retain(|(other, _)| other != name);
+            all.push((name, value));
+        }
+        let answered = server.post(&all, message);
+        let code = match answered.body.as_str() {
+            "" => 0,
+            _ => code(&answered.json()),
+        };
+        (answered.status, code)
+    };
+    assert_eq!(ask(&[], &list), (200, 0));
+    assert_eq!(ask(&[("Mcp-Session-Id", "anything")], &list), (200, 0));
+    assert_eq!(ask(&[("Mcp-Method", "")], &list), (400, -32020));
+    assert_eq!(ask(&[("Mcp-Method", "tools/call")], &list), (400, -32020));
+    assert_eq!(ask(&[("MCP-Protocol-Version", "")], &list), (400, -32020));
+    assert_eq!(ask(&[], &request("tools/list", json!({}))), (400, -32602));
+    assert_eq!(ask(&[], &initialize("x")), (400, -32020));
+    let mut future = list.clone();
+    future["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2030-01-01".into();
+    assert_eq!(
+        ask(&[("MCP-Protocol-Version", "2030-01-01")], &future),
+        (400, -32022)
+    );
+    let (_, unknown) = modern("nonsense", json!({}));
+    assert_eq!(ask(&[("Mcp-Method", "nonsense")], &unknown), (404, -32601));
+    let (_, tool) = modern("tools/call", json!({"name": "no_such_tool"}));
+    let named = |name| ask(&[("Mcp-Method", "tools/call"), ("Mcp-Name", name)], &tool);
+    assert_eq!(
+        (named("no_such_tool"), named("other"), named("")),
+        ((400, -32602), (400, -32020), (400, -32020))
+    );
+    // no_such_tool in base64.
+    assert_eq!(named("=?base64?bm9fc3VjaF90b29s?="), (400, -32602));
+    assert_eq!(named("=?base64?!?="), (400, 0));
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/x"});
+    assert_eq!(ask(&[("Mcp-Method", "notifications/x")], &note), (202, 0));
+}
+
+#[test]
+fn types_and_sizes() {
+    let server = Server::start();
+    let ping = request("ping", json!({}));
+    let with = |name, value| server.post(&[(name, value)], &ping);
+    assert_eq!(with("Content-Type", "text/plain").status, 415);
+    assert_eq!(with("Content-Type", "").status, 415);
+    assert_eq!(
+        with("Content-Type", "application/json; charset=utf-8").status,
+        200
+    );
+    assert_eq!(with("Accept", "text/html").status, 406);
+    assert_eq!(
+        with("Accept", "application/json").json()["result"],
+        json!({})
+    );
+    let stream = with("Accept", "text/event-stream");
+    assert_eq!(
+        (stream.status, stream.field("content-type")),
+        (200, Some("text/event-stream"))
+    );
+    assert_eq!(
+        (
+            stream.field("cache-control"),
+            stream.field("x-accel-buffering")
+        ),
+        (Some("no-store"), Some("no"))
+    );
+    assert_eq!(stream.events()[0]["result"], json!({}));
+    assert_eq!(
+        server
+            .post(&[], &request("ping", json!({"x": "y".repeat(4_190_000)})))
+            .status,
+        200
+    );
+    assert_eq!(
+        server
+            .post(&[], &request("ping", json!({"x": "y".repeat(4_194_304)})))
+            .status,
+        413
+    );
+}
+
+#[test]
+fn on_tcp_only_who_has_the_token() {
+    let server = Server::tcp();
+    let token = format!("Bearer {}", server.token());
+    let ask = |path: &str, fields: &[(&str, &str)]| {
+        let mut stream = server.tcp_stream();
+        let mut text = format!("GET {path} HTTP/1.1\r\n");
+        for (name, value) in [("Host", "localhost")].iter().chain(fields) {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        stream
+            .write_all(format!("{text}\r\n").as_bytes())
+            .expect("it reads");
+        answer(&mut stream)
+    };
+    assert_eq!(ask("/health", &[]).status, 200);
+    let refused = ask("/api/sessions", &[]);
+    assert_eq!(
+        (refused.status, refused.field("www-authenticate")),
+        (401, Some("Bearer realm=\"paneglass\""))
+    );
+    assert_eq!(
+        ask("/api/sessions", &[("Authorization", &token)]).status,
+        200
+    );
+    assert_eq!(
+        ask(
+            "/api/sessions",
+            &[("Authorization", &token[..token.len() - 1])]
+        )
+        .status,
+        401
+    );
+    assert_eq!(ask("/mcp", &[("Authorization", &token)]).status, 405);
+    for origin in ["http://evil.example", "null"] {
+        assert_eq!(
+            ask(
+                "/api/sessions",
+                &[("Authorization", &token), ("Origin", origin)]
+            )
+            .status,
+            403
+        );
+    }
+    assert_eq!(
+        ask("/health", &[("Origin", "http://localhost:6274")]).status,
+        200
+    );
+    for host in ["evil.example", "10.1.2.3"] {
+        let mut stream = server.tcp_stream();
+        let text = format!("GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        stream.write_all(text.as_bytes()).expect("it reads");
+        assert_eq!(answer(&mut stream).status, 403, "{host}");
+    }
+    // Plain lines are for the socket, whose peers are known.
+    let mut stream = server.tcp_stream();
+    stream
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\r\n\r\n")
+        .expect("it reads");
+    assert_eq!(answer(&mut stream).status, 400);
+    server.answers();
+}
+
+/// Some clients drop a connection that is silent for 60 s: after 15 s the answer begins as a stream, and every 15 s
+/// something is said.
+#[test]
+fn a_long_wait_stays_alive() {
+    if !have("a_long_wait_stays_alive", "tmux") {
+        return;
+    }
+    let server = Server::start();
+    server.post(&[], &call("session_create", json!({"name": "t1"})));
+    let begun = Instant::now();
+    let mut stream = server.unix();
+    let message = call(
+        "run",
+        json!({"session": "t1", "input": "sleep 31; echo done", "timeout_s": 120}),
+    );
+    stream
+        .write_all(&post(&[], &message.to_string()))
+        .expect("it reads");
+    let mut comments = Vec::new();
+    let mut last = String::new();
+    for line in BufReader::new(stream).lines() {
+        let line = line.expect("an answer");
+        match line.as_str() {
+            ":" => comments.push(begun.elapsed().as_secs()),
+            "0" => break,
+            _ if line.starts_with("data: ") => last = line,
+            _ => {}
+        }
+    }
+    assert!(
+        matches!(comments[..], [first, second] if (15..30).contains(&first) && second >= first + 15),
+        "{comments:?}"
+    );
+    assert!(last.contains("done") && last.contains("exit 0"), "{last}");
+}
+
+#[test]
+fn progress_is_streamed() {
+    if !have("progress_is_streamed", "tmux") {
+        return;
+    }
+    let server = Server::start();
+    server.post(&[], &call("session_create", json!({"name": "t1"})));
+    let mut message = call(
+        "run",
+        json!({"session": "t1", "input": "echo begun; sleep 7", "timeout_s": 60}),
+    );
+    message["params"]["_meta"] = json!({"progressToken": 0});
+    let streamed = server.post(&[], &message);
+    assert_eq!(streamed.field("content-type"), Some("text/event-stream"));
+    let events = streamed.events();
+    let (result, progress) = events.split_last().expect("a result");
+    assert_eq!(result["id"], 1);
+    assert!(!progress.is_empty());
+    for (at, note) in progress.iter().enumerate() {
+        assert_eq!(
+            (
+                &note["params"]["progressToken"],
+                &note["params"]["progress"]
+            ),
+            (&json!(0), &json!(at + 1))
+        );
+    }
+    // A client that takes JSON alone gets JSON, however long it takes.
+    let plain = server.post(&[("Accept", "application/json")], &message);
+    assert_eq!(plain.json()["result"]["isError"], false);
+}
+
+#[test]
+fn closing_cancels_in_the_modern_era_alone() {
+    if !have("closing_cancels_in_the_modern_era_alone", "tmux") {
+        return;
+    }
+    let server = Server::start();
+    for name in ["a", "b"] {
+        server.post(&[], &call("session_create", json!({"name": name})));
+    }
+    let (fields, message) = modern(
+        "tools/call",
+        json!({"name": "run", "arguments": {"session": "a", "input": "sleep 600", "timeout_s": 600}}),
+    );
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(a, b)| (*a, b.as_str())).collect();
+    let begin = |bytes: &[u8], session: &str| {
+        let mut stream = server.unix();
+        stream.write_all(bytes).expect("it reads");
+        // It is in progress once the shell runs it.
+        let deadline = Instant::now() + DEADLINE;
+        while !server
+            .post(&[], &call("session_list", json!({})))
+            .body
+            .contains(&format!("{session} · sleep works"))
+        {
+            assert!(Instant::now() < deadline, "it does not begin");
+        }
+        stream
+    };
+    drop(begin(&post(&fields, &message.to_string()), "a"));
+    let cancelled = logged(&server, "run");
+    assert!(
+        cancelled["duration_ms"].as_u64() < Some(60_000),
+        "{cancelled}"
+    );
+    assert_eq!(cancelled["agent"], "modern");
+    // The command was not.
+    let listed = server.post(&[], &call("session_list", json!({})));
+    assert!(listed.body.contains("a · sleep works"), "{}", listed.body);
+    // For a legacy client a lost connection means nothing: its call goes on.
+    let legacy = call(
+        "run",
+        json!({"session": "b", "input": "sleep 3", "timeout_s": 600}),
+    );
+    drop(begin(
+        &post(&[("X-Terminal-Actor", "old")], &legacy.to_string()),
+        "b",
+    ));
+    let deadline = Instant::now() + DEADLINE;
+    let ended = loop {
+        if let Some(call) = server
+            .calls()
+            .into_iter()
+            .find(|call| call["agent"] == "old")
+        {
+            break call;
+        }
+        assert!(Instant::now() < deadline, "it does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(ended["duration_ms"].as_u64() >= Some(3_000), "{ended}");
+}
+
+#[test]
+fn a_legacy_call_is_cancelled_by_its_session() {
+    if !have("a_legacy_call_is_cancelled_by_its_session", "tmux") {
+        return;
+    }
+    let server = Server::start();
+    let id = server.session("legacy");
+    let session = [("Mcp-Session-Id", id.as_str())];
+    server.post(&session, &call("session_create", json!({"name": "t1"})));
+    let mut stream = server.unix();
+    let run = call(
+        "run",
+        json!({"session": "t1", "input": "sleep 600", "timeout_s": 600}),
+    );
+    stream
+        .write_all(&post(&session, &run.to_string()))
+        .expect("it reads");
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let deadline = Instant::now() + DEADLINE;
+    // The two connections race: until the call is there, there is nothing to cancel.
+    while server.calls().iter().all(|call| call["tool"] != "run") {
+        assert!(Instant::now() < deadline, "it is not cancelled");
+        assert_eq!(server.post(&session, &cancel).status, 202);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let ended = answer(&mut stream);
+    assert_eq!((ended.status, ended.body.as_str()), (202, ""));
+}
