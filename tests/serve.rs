@@ -226,9 +226,16 @@ fn agents_have_names_and_state_of_their_own() {
     };
     told(&mut one, "true first");
     told(&mut two, "true second");
-    let news = |client: &mut Client| client.tool("wait", json!({"session": "a", "timeout_s": 0})).text;
+    let news = |client: &mut Client| {
+        client
+            .tool("wait", json!({"session": "a", "timeout_s": 0}))
+            .text
+    };
     let text = news(&mut one);
-    assert!(text.contains("true second") && text.contains("black-box#2"), "{text}");
+    assert!(
+        text.contains("true second") && text.contains("black-box#2"),
+        "{text}"
+    );
     let text = news(&mut one);
     assert!(!text.contains("true second"), "{text}");
     // What was typed and printed is in no line of the log.

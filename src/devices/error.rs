@@ -13,7 +13,9 @@ pub enum Error {
     Unnamed,
     /// The group has no such device.
     Device(String),
-    /// It has, but there is no link to it.
+    /// Nobody has joined the group yet.
+    Nobody,
+    /// The group has it, but there is no link to it.
     Offline(String),
     /// The group has no such session.
     Session(String),
@@ -43,6 +45,9 @@ impl fmt::Display for Error {
                 "the token is for several devices: say which one with `client_id` (`list_clients` lists them)",
             ),
             Error::Device(id) => write!(f, "the token has no device {id:?}; `list_clients` lists those online"),
+            Error::Nobody => f.write_str(
+                "no device has joined with this token: run the command that `create_client` returned on one",
+            ),
             Error::Offline(id) => write!(
                 f,
                 "device {id} is offline; it comes back by itself when it can (`list_clients` with `wait_ms` waits for it)"

@@ -37,12 +37,24 @@ pub enum Up {
     /// The first frame.
     Hello(Hello),
     /// A job printed something.
-    Output { id: u64, from: Source, data: Bytes },
+    Output {
+        id: u64,
+        from: Source,
+        data: Bytes,
+    },
     /// A job is over; nothing more comes of it.
-    End { id: u64, end: End },
+    End {
+        id: u64,
+        end: End,
+    },
     /// What came of a request with this number; without an error it was done.
-    Ack { number: u64, error: Option<String> },
-    Pong { number: u64 },
+    Ack {
+        number: u64,
+        error: Option<String>,
+    },
+    Pong {
+        number: u64,
+    },
 }
 
 /// To the device.
@@ -55,14 +67,36 @@ pub enum Down {
         credential: Option<Secret>,
     },
     /// It is not, or no longer: it need not come again.
-    Refused { reason: String },
-    Start { id: u64, spec: Spec },
+    Refused {
+        reason: String,
+    },
+    Start {
+        id: u64,
+        spec: Spec,
+    },
     /// So many more bytes of a job's output can be sent.
-    Credit { id: u64, bytes: u64 },
-    Input { id: u64, number: u64, data: Bytes },
-    Control { id: u64, number: u64, action: Action },
-    Resize { id: u64, cols: u16, rows: u16 },
-    Ping { number: u64 },
+    Credit {
+        id: u64,
+        bytes: u64,
+    },
+    Input {
+        id: u64,
+        number: u64,
+        data: Bytes,
+    },
+    Control {
+        id: u64,
+        number: u64,
+        action: Action,
+    },
+    Resize {
+        id: u64,
+        cols: u16,
+        rows: u16,
+    },
+    Ping {
+        number: u64,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -72,9 +72,10 @@ impl Frames {
                 .collect::<Vec<_>>();
             match poll(&watched, Some(deadline)) {
                 Err(error) => return Came::End(Some(error.to_string())),
+                // What comes goes before what else there is: keys are few, and must get through a flood of output.
+                Ok(ready) if ready[0] => {}
                 Ok(ready) if ready.get(1) == Some(&true) => return Came::Other,
-                Ok(ready) if !ready[0] => return Came::Nothing,
-                Ok(_) => {}
+                Ok(_) => return Came::Nothing,
             }
             let mut piece = [0; PIECE];
             match self.source.read(&mut piece) {

@@ -14,6 +14,8 @@ pub struct Reply {
     body: String,
     notes: Vec<String>,
     pub facts: Map<String, Value>,
+    /// What a tool that answers with a record declares in its output schema.
+    pub record: Option<Value>,
 }
 
 impl Reply {
@@ -27,6 +29,13 @@ impl Reply {
     pub fn body(mut self, text: impl Into<String>) -> Reply {
         self.body = text.into();
         self
+    }
+
+    /// A reply that is a record: its JSON stands in the text too, for clients that show only that.
+    pub fn of_record(header: impl Into<String>, record: Value) -> Reply {
+        let mut reply = Reply::new(header).body(record.to_string());
+        reply.record = Some(record);
+        reply
     }
 
     pub fn note(&mut self, text: impl Into<String>) {

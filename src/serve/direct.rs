@@ -23,7 +23,7 @@ impl Direct {
     }
 
     pub fn tools(&self) -> &[Tool] {
-        self.tools.tools()
+        self.tools.tools(None)
     }
 
     /// Calls one tool; nothing cancels it.
@@ -35,6 +35,7 @@ impl Direct {
             earlier: None,
             name: Some(self.agent.into()),
             version: None,
+            scope: None,
         };
         self.tools.call(Call {
             name: tool.into(),

@@ -65,6 +65,7 @@ pub fn serve(config: &Config, tcp: Option<&Tcp>, say: impl Fn(&str)) -> Result<(
         inner: socket.inner(),
         server: Arc::clone(&server),
         api: Arc::new(Told::new(tools).map_err(text)?),
+        upgrades: None,
         uid: passwd::uid(),
         descriptors,
     })

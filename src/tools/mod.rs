@@ -227,7 +227,7 @@ impl Service for Tools {
         }
     }
 
-    fn tools(&self) -> &[Tool] {
+    fn tools(&self, _scope: Option<&str>) -> &[Tool] {
         &self.list
     }
 
