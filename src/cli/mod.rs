@@ -6,10 +6,15 @@ mod call;
 mod connect;
 mod cook;
 mod demo;
+mod devices;
 mod doctor;
 mod flags;
+mod guard;
+mod join;
 mod launch;
+mod link;
 mod list;
+mod reach;
 mod serve;
 mod shell;
 mod tap;
@@ -66,6 +71,21 @@ const COMMANDS: &[Command] = &[
         run: Run::Parsed(&token::SYNTAX, token::run),
     },
     Command {
+        name: "devices",
+        summary: "list the machines that have joined, or revoke one",
+        run: Run::Parsed(&devices::SYNTAX, devices::run),
+    },
+    Command {
+        name: "join",
+        summary: "make this machine a device of a server",
+        run: Run::Own(join::run),
+    },
+    Command {
+        name: "reach",
+        summary: "a shell on a device, in this terminal",
+        run: Run::Parsed(&reach::SYNTAX, reach::run),
+    },
+    Command {
         name: "list",
         summary: "list sessions",
         run: Run::Parsed(&list::SYNTAX, list::run),
@@ -94,6 +114,16 @@ const COMMANDS: &[Command] = &[
         name: "version",
         summary: "print the version",
         run: Run::Parsed(&version::SYNTAX, version::run),
+    },
+    Command {
+        name: "link",
+        summary: "carry a device's link over standard input and output",
+        run: Run::Parsed(&link::SYNTAX, link::run),
+    },
+    Command {
+        name: "guard",
+        summary: "",
+        run: Run::Own(guard::run),
     },
     Command {
         name: "launch",

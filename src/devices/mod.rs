@@ -20,8 +20,8 @@ mod output;
 pub mod reach;
 pub mod secret;
 mod sha256;
+pub mod visit;
 pub mod wire;
 
 pub use error::Error;
-pub use groups::Invited;
 pub use hub::{Client, Hub, Known};

@@ -93,7 +93,10 @@ impl Upgrades for Hub {
         let frames = Frames::new(Box::new(connection.half()), ahead);
         let outlet = Outlet::new(Box::new(connection.half()));
         match path.strip_prefix(REACH_PATH) {
-            Some(client) => self.admit_reach(client, frames, outlet),
+            Some(client) => {
+                connection.be_patient().ok()?;
+                self.admit_reach(client, frames, outlet)
+            }
             None if path == LINK_PATH => self.admit_device(frames, outlet, connection),
             None => {
                 self.answer(frames, &outlet);

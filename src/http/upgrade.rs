@@ -48,6 +48,11 @@ impl Upgraded {
         Shared(Arc::clone(&self.stream))
     }
 
+    /// Lets the other side take nothing for as long as its user likes.
+    pub fn be_patient(&self) -> std::io::Result<()> {
+        self.stream.be_patient()
+    }
+
     /// What ends it for whoever reads or writes it.
     pub fn ender(&self) -> impl Fn() + Send + Sync + 'static {
         let stream = Arc::clone(&self.stream);

@@ -42,8 +42,10 @@ impl Alarm {
     /// What rings it; it never blocks.
     pub fn ringer(&self) -> impl Fn() + Send + Sync + 'static {
         let sender = self.sender.clone();
-        // Full: it rings already.
-        move || drop(sender.try_send(()))
+        move || {
+            // Full: it rings already.
+            let _ = sender.try_send(());
+        }
     }
 
     /// Waits until it has been rung since the last return, the deadline has come, or the wait is cancelled.

@@ -18,6 +18,7 @@ pub mod poll;
 pub mod pty;
 pub mod random;
 pub mod raw;
+pub mod resize;
 #[allow(dead_code)]
 pub mod signal;
 pub mod stop;

@@ -61,7 +61,9 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let seconds = args.number("timeout_seconds", 1, TIMEOUT_MOST)?;
     args.done()?;
     let devices = context.devices.ok_or_else(|| {
-        Failure::from("devices are for a server that `paneglass serve --devices` has started".to_string())
+        Failure::from(
+            "devices are for a server that `paneglass serve --devices` has started".to_string(),
+        )
     })?;
     let invited = devices
         .hub

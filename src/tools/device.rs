@@ -50,7 +50,9 @@ pub fn group<'a>(
     context: &Context<'a>,
 ) -> Result<(&'a Arc<Hub>, String), Failure> {
     let devices = context.devices.ok_or_else(|| {
-        Failure::from("devices are for a server that `paneglass serve --devices` has started".to_string())
+        Failure::from(
+            "devices are for a server that `paneglass serve --devices` has started".to_string(),
+        )
     })?;
     let group = match context.scope {
         Some(scope) => scope.to_owned(),
@@ -115,7 +117,10 @@ pub fn spec(args: &mut Args, default_timeout: u64) -> Result<(Option<String>, Sp
         ));
     }
     let env: Vec<(String, String)> = args.pairs("env")?;
-    let size: usize = env.iter().map(|(name, value)| name.len() + value.len()).sum();
+    let size: usize = env
+        .iter()
+        .map(|(name, value)| name.len() + value.len())
+        .sum();
     if size > COMMAND_MOST || env.iter().any(|(_, value)| value.contains('\0')) {
         return Err(format!(
             "`env` must have at most {COMMAND_MOST} bytes in all and no NUL"

@@ -146,6 +146,10 @@ mod tests {
         let message = record.to_string().len() + json!(reply.text()).to_string().len();
         assert!(message < 8 << 20, "{message}");
         let short = json!({"stdout": "a", "stderr": "b"});
-        assert!(super::reply("[x]".into(), short.clone()).text().ends_with(&short.to_string()));
+        assert!(
+            super::reply("[x]".into(), short.clone())
+                .text()
+                .ends_with(&short.to_string())
+        );
     }
 }

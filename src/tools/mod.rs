@@ -5,18 +5,26 @@
 
 mod agents;
 mod args;
+mod create_client;
+pub mod device;
+mod execute_command;
+mod list_clients;
 mod outcome;
 mod read;
 mod regions;
 mod report;
+mod revoke_client;
 mod run;
 mod search;
 mod send;
 mod session_close;
+mod session_control;
 mod session_create;
 mod session_list;
+mod session_read;
 mod session_resize;
 mod session_split;
+mod session_start;
 mod type_line;
 mod wait;
 
@@ -33,6 +41,7 @@ use crate::session::watch::Cancel;
 use crate::session::{Error, Record, Sessions, now_ms};
 use agents::Agents;
 use args::Args;
+use device::Devices;
 
 /// What the tools were told at the start.
 #[derive(Clone, Debug)]
@@ -47,6 +56,9 @@ pub struct Options {
 pub struct Tools {
     options: Options,
     list: Vec<Tool>,
+    /// What those may use whose token is for devices alone.
+    scoped: Vec<Tool>,
+    devices: Option<Devices>,
     sessions: Mutex<Option<Arc<Sessions>>>,
     agents: Mutex<Agents>,
 }
@@ -117,12 +129,57 @@ const TABLE: &[Entry] = &[
     },
 ];
 
+/// The tools for remote devices. session_list is one of them too.
+const DEVICES: &[Entry] = &[
+    Entry {
+        name: "create_client",
+        tool: create_client::tool,
+        call: create_client::call,
+    },
+    Entry {
+        name: "list_clients",
+        tool: list_clients::tool,
+        call: list_clients::call,
+    },
+    Entry {
+        name: "execute_command",
+        tool: execute_command::tool,
+        call: execute_command::call,
+    },
+    Entry {
+        name: "session_start",
+        tool: session_start::tool,
+        call: session_start::call,
+    },
+    Entry {
+        name: "session_read",
+        tool: session_read::tool,
+        call: session_read::call,
+    },
+    Entry {
+        name: "session_control",
+        tool: session_control::tool,
+        call: session_control::call,
+    },
+    Entry {
+        name: "revoke_client",
+        tool: revoke_client::tool,
+        call: revoke_client::call,
+    },
+];
+
+/// Makes new groups, so it is for those who may do everything.
+const NOT_SCOPED: &str = "create_client";
+
 /// What a tool is given beside its arguments.
 pub struct Context<'a> {
     pub sessions: &'a Arc<Sessions>,
     pub agent: &'a str,
     pub cancel: &'a Cancel,
     pub progress: Option<&'a Progress>,
+    pub devices: Option<&'a Devices>,
+    /// Whose devices alone the caller may use: a group's key.
+    pub scope: Option<&'a str>,
 }
 
 /// A call that did not do what was asked: one sentence for the reader, and what is known all the same.
@@ -159,9 +216,35 @@ impl Tools {
         Tools {
             options,
             list,
+            scoped: Vec::new(),
+            devices: None,
             sessions: Mutex::default(),
             agents: Mutex::default(),
         }
+    }
+
+    /// The same, with the tools for devices.
+    pub fn with_devices(mut self, devices: Devices) -> Tools {
+        let read_only = self.options.read_only;
+        let offered = |tool: &Tool| tool.annotations.read_only || !read_only;
+        let entries = DEVICES.iter().map(|entry| (entry.tool)());
+        self.scoped = entries
+            .clone()
+            .filter(|tool| offered(tool) && tool.name != NOT_SCOPED)
+            .chain([session_list::of_devices()])
+            .map(|tool| Tool {
+                input_schema: device::without_token(tool.input_schema),
+                ..tool
+            })
+            .collect();
+        for tool in &mut self.list {
+            if tool.name == "session_list" {
+                *tool = session_list::of_both();
+            }
+        }
+        self.list.extend(entries.filter(offered));
+        self.devices = Some(devices);
+        self
     }
 
     /// The sessions; the first to ask opens the state directory.
@@ -187,10 +270,11 @@ impl Tools {
     }
 
     fn carry_out(&self, call: Call) -> Result<Reply, Failure> {
-        let entry = TABLE.iter().find(|entry| entry.name == call.name);
-        let Some(entry) =
-            entry.filter(|entry| self.list.iter().any(|tool| tool.name == entry.name))
-        else {
+        let mut entries = TABLE.iter().chain(DEVICES);
+        let scope = call.client.scope.as_deref();
+        let offered = |entry: &&Entry| self.tools(scope).iter().any(|tool| tool.name == entry.name);
+        let entry = entries.find(|entry| entry.name == call.name);
+        let Some(entry) = entry.filter(offered) else {
             return Err(Failure::from(format!("there is no tool {:?}", call.name)));
         };
         let agent = self.agents().name(&call.client);
@@ -200,6 +284,8 @@ impl Tools {
             agent: &agent,
             cancel: &call.cancel,
             progress: call.progress.as_ref(),
+            devices: self.devices.as_ref(),
+            scope,
         };
         let session = call
             .arguments
@@ -227,8 +313,11 @@ impl Service for Tools {
         }
     }
 
-    fn tools(&self, _scope: Option<&str>) -> &[Tool] {
-        &self.list
+    fn tools(&self, scope: Option<&str>) -> &[Tool] {
+        match scope {
+            None => &self.list,
+            Some(_) => &self.scoped,
+        }
     }
 
     fn call(&self, call: Call) -> ToolResult {
@@ -243,8 +332,8 @@ impl Service for Tools {
         ToolResult {
             text: reply.text(),
             is_error,
-            facts: Some(reply.facts.into()),
-            structured: None,
+            facts: (!reply.facts.is_empty()).then(|| reply.facts.into()),
+            structured: reply.record,
         }
     }
 
@@ -292,7 +381,8 @@ impl Log {
 
 /// Whether a tool can be called twice where once was meant: it only reads, or it waits for what runs anyway.
 pub fn is_harmless(name: &str) -> bool {
-    let entry = TABLE.iter().find(|entry| entry.name == name);
+    let mut entries = TABLE.iter().chain(DEVICES);
+    let entry = entries.find(|entry| entry.name == name);
     entry.is_some_and(|entry| name == "wait" || (entry.tool)().annotations.read_only)
 }
 

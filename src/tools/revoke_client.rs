@@ -16,13 +16,12 @@ pub fn tool() -> Tool {
         title: "Revoke a device's access",
         description: "Disconnects the devices of a token, ends what runs on them, and makes the token, its invitation and the devices' own credentials \
 useless at once. With `client_id` only that device; the token stays. Do this when the work on a machine is done.",
-        input_schema: schema::object([
-            device::token(),
-            string("client_id", "Only this device."),
-        ]),
-        output_schema: Some(schema::object([
-            strings("revoked", "The devices that were let in and are no longer.").required(),
-        ])),
+        input_schema: schema::object([device::token(), string("client_id", "Only this device.")]),
+        output_schema: Some(schema::object([strings(
+            "revoked",
+            "The devices that were let in and are no longer.",
+        )
+        .required()])),
         annotations: Annotations {
             destructive: true,
             open_world: true,
@@ -37,6 +36,9 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let client = args.string("client_id")?;
     args.done()?;
     let revoked = hub.revoke(&group, client.as_deref())?;
-    let header = format!("[revoked: {}]", words::count(revoked.len() as u64, "device"));
+    let header = format!(
+        "[revoked: {}]",
+        words::count(revoked.len() as u64, "device")
+    );
     Ok(Reply::of_record(header, json!({ "revoked": revoked })))
 }

@@ -40,9 +40,14 @@ front. `eof` types the end-of-file character, and is refused where the program h
                 .default(WAIT_DEFAULT),
         ]),
         output_schema: Some(schema::object([
-            string("action", "What was done.").one_of(&ACTIONS).required(),
+            string("action", "What was done.")
+                .one_of(&ACTIONS)
+                .required(),
             string("session_id", "The session.").required(),
-            boolean("accepted", "input: the device has it; stop: it will be ended."),
+            boolean(
+                "accepted",
+                "input: the device has it; stop: it will be ended.",
+            ),
             boolean("delivered", "interrupt and eof: the device has done it."),
             boolean("done", "stop: the session has ended."),
             string("status", "stop: what came of it.").one_of(&["stopping", "stopped", "finished"]),
@@ -67,7 +72,10 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let given = args.required("action")?;
     let action = ACTIONS.into_iter().find(|known| *known == given);
     let action = action.ok_or_else(|| {
-        format!("session_control: `action` must be one of {}", ACTIONS.join(", "))
+        format!(
+            "session_control: `action` must be one of {}",
+            ACTIONS.join(", ")
+        )
     })?;
     let input = args.string("input")?;
     let wait_ms = args.number("wait_ms", 0, WAIT_MOST)?;

@@ -30,7 +30,9 @@ cancellation. Only the last MiB is kept: `truncated` tells that older output was
         input_schema: schema::object([
             device::token(),
             device::session(),
-            integer("cursor", "A byte offset that was returned, or 0.").min(0).default(0),
+            integer("cursor", "A byte offset that was returned, or 0.")
+                .min(0)
+                .default(0),
             integer("wait_ms", "Wait so long for something new.")
                 .min(0)
                 .max(WAIT_MOST)
@@ -42,7 +44,11 @@ cancellation. Only the last MiB is kept: `truncated` tells that older output was
         ]),
         output_schema: Some(schema::object([
             string("session_id", "The session.").required(),
-            string("output", "What it printed; control sequences are left as they are.").required(),
+            string(
+                "output",
+                "What it printed; control sequences are left as they are.",
+            )
+            .required(),
             integer("next_cursor", "To read on from.").required(),
             boolean("has_more", "There is more already.").required(),
             boolean("truncated", "Output at the cursor is no longer kept.").required(),
