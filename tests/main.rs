@@ -3,6 +3,7 @@
 mod bad_input;
 mod bridge;
 mod cli;
+mod devices;
 mod gate;
 mod http;
 mod people;

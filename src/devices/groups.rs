@@ -15,8 +15,11 @@ use crate::sys::random;
 /// Characters of a device's id.
 const ID: usize = 6;
 
-/// The characters in it: 36, so there are two thousand million ids.
+/// The characters in it, letters first: 36, so there are over a thousand million ids.
 const ID_ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// The letters among them.
+const LETTERS: usize = 26;
 
 /// A group that nobody joined is forgotten so long after its invitation has expired, in seconds: until then its token
 /// still gets a proper answer.
@@ -220,8 +223,12 @@ impl Groups {
         loop {
             let mut bytes = [0; ID];
             random::fill(&mut bytes)?;
-            let letter = |byte| char::from(ID_ALPHABET[usize::from(byte) % ID_ALPHABET.len()]);
-            let id: String = bytes.into_iter().map(letter).collect();
+            let pick = |(at, byte): (usize, u8)| {
+                // The first is a letter: what is all digits would be taken for a number somewhere.
+                let choice = if at == 0 { LETTERS } else { ID_ALPHABET.len() };
+                char::from(ID_ALPHABET[usize::from(byte) % choice])
+            };
+            let id: String = bytes.into_iter().enumerate().map(pick).collect();
             if !taken(&id) {
                 return Ok(id);
             }

@@ -91,8 +91,10 @@ pub fn run(settings: Settings, say: &dyn Fn(&str)) -> Result<(), Error> {
     };
     let mut failures = 0;
     loop {
+        let ended = device.link(&mut key, say);
+        // By now it may have its credential.
         let invited = matches!(key, Key::Invitation(_));
-        match device.link(&mut key, say) {
+        match ended {
             Ended::Stopped => return Ok(()),
             Ended::Refused(reason) => {
                 if !invited {

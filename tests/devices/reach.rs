@@ -1,0 +1,80 @@
+//! A terminal on a device: by itself, and in a session with all that sessions have.
+
+use serde_json::json;
+
+use super::{joined, server, tool};
+use crate::util::dir::Dir;
+use crate::util::skip::have;
+
+#[test]
+fn a_shell_on_a_device() {
+    if !have("a_shell_on_a_device", "tmux") {
+        return;
+    }
+    let server = server();
+    let (_, id, device) = joined(&server);
+    let mut shell = server.dir.command("sh");
+    let line = format!(
+        "printf 'stty size; pwd; exit 41\\n' | '{}' reach {id}",
+        crate::util::binary().display()
+    );
+    shell.args(["-c", &line]);
+    let ran = server.dir.end(shell, &line);
+    assert_eq!(ran.code, Some(41), "{ran:?}");
+    let folder = device.dir.path().display().to_string();
+    assert!(
+        ran.out.contains("24 80") && ran.out.contains(&folder),
+        "{ran:?}"
+    );
+    let none = server.dir.run(&["reach", "zzzzzz"]);
+    assert!(none.bad(1).contains("offline"), "{none:?}");
+    let nowhere = Dir::new().run(&["reach", &id]);
+    assert!(nowhere.bad(1).contains("serve --devices"), "{nowhere:?}");
+    let what = server.dir.run(&["reach"]);
+    assert!(what.bad(2).contains("devices"), "{what:?}");
+}
+
+#[test]
+fn a_session_on_a_device() {
+    if !have("a_session_on_a_device", "tmux") {
+        return;
+    }
+    let server = server();
+    let (_, id, mut device) = joined(&server);
+    let call = |name: &str, arguments: serde_json::Value| {
+        let result = tool(&server, name, arguments);
+        let text = result["content"][0]["text"]
+            .as_str()
+            .expect("a text")
+            .to_owned();
+        assert_eq!(result["isError"], false, "{name}: {text}");
+        text
+    };
+    let command = format!("'{}' reach {id}", crate::util::binary().display());
+    call(
+        "session_create",
+        json!({"name": "far", "command": command, "env": {"PS1": "far$ "}}),
+    );
+    call("send", json!({"session": "far", "text": "PS1='far> '\n"}));
+    let ran = call(
+        "run",
+        json!({"session": "far", "input": "for i in $(seq 500); do echo line $i; done; pwd", "prompt_pattern": "far> $"}),
+    );
+    let folder = device.dir.path().display().to_string();
+    assert!(ran.contains("line 500") && ran.contains(&folder), "{ran}");
+    let found = call("search", json!({"session": "far", "pattern": "^line 250$"}));
+    assert!(found.contains("line 250"), "{found}");
+    let screen = call("read", json!({"session": "far", "view": "screen"}));
+    assert!(screen.contains("far>"), "{screen}");
+    // What is interrupted there is interrupted there.
+    call("send", json!({"session": "far", "text": "sleep 600\n"}));
+    let back = call("send", json!({"session": "far", "keys": ["ctrl+c"]}));
+    assert!(back.contains("far>"), "{back}");
+    device.kill();
+    let over = tool(&server, "wait", json!({"session": "far", "timeout_s": 60}));
+    let text = over["content"][0]["text"].as_str().expect("a text");
+    assert!(
+        text.contains("not known") || text.contains("exit 1"),
+        "{text}"
+    );
+}
