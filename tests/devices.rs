@@ -2,6 +2,8 @@
 
 mod access;
 mod cuts;
+mod many;
+mod network;
 mod reach;
 mod sessions;
 

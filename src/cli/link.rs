@@ -1,6 +1,6 @@
 //! `paneglass link`: carries a device's link between its standard input and output and the server's socket.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -21,6 +21,9 @@ output: what `paneglass join ssh://HOST` runs on HOST.",
     examples: &["paneglass join --via ssh HOST paneglass link"],
 };
 
+/// What is passed on at once, in bytes.
+const PIECE: usize = 64 << 10;
+
 pub fn run(_: &Parsed) -> ExitCode {
     super::finish(SYNTAX.command, link())
 }
@@ -39,13 +42,25 @@ fn link() -> Result<(), String> {
         .name("link-in".into())
         .spawn(move || {
             // Either way there is nothing more to carry.
-            let _ = io::copy(&mut io::stdin().lock(), &mut to);
+            let _ = carry(&mut io::stdin().lock(), &mut to);
             let _ = to.shutdown(Shutdown::Both);
         })
         .map_err(fail)?;
     // Not through the standard library's buffer, which holds back what is no whole line.
     let output = io::stdout().as_fd().try_clone_to_owned().map_err(fail)?;
-    io::copy(&mut from, &mut std::fs::File::from(output))
-        .map(drop)
-        .map_err(fail)
+    carry(&mut from, &mut std::fs::File::from(output)).map_err(fail)
+}
+
+/// Passes on whatever comes as soon as it comes. (io::copy hands the descriptors to splice(2); a link over that does not
+/// come up: measured.)
+fn carry(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(count) => to.write_all(&piece[..count])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
