@@ -293,7 +293,9 @@ fn commands_and_how_they_end() {
     );
     let lost = run("true", json!({"cwd": "/no/such"}));
     assert!(lost["error"].as_str().expect("why").contains("no folder"));
+    let long = "\u{1}".repeat(60_000);
     for (bad, told) in [
+        (json!({"client_token": token, "command": long}), "too long"),
         (
             json!({"client_token": token, "command": "x", "timeout_ms": 86_400_001u64}),
             "timeout_ms",

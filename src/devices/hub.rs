@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::changes::Changes;
-use super::frame::{Action, Bytes, Down, Info, PIECE, Spec};
+use super::frame::{Action, Bytes, Down, Info, LINE, PIECE, Spec};
 use super::groups::{Group, Groups, Invited};
 use super::job::{Job, Kind};
 use super::link::{Link, Timing};
@@ -19,6 +19,9 @@ use crate::sys::random;
 
 /// Sessions that are kept of one token.
 pub const SESSIONS: usize = 6;
+
+/// What is to run fits into a frame with all that is round it, in bytes.
+const SPEC: usize = LINE - 1024;
 
 /// Bytes of the number that tells the sessions of one start of the server from those of the next.
 const INSTANCE_BYTES: usize = 4;
@@ -32,6 +35,8 @@ pub struct Hub {
     instance: String,
     pub(super) timing: Timing,
     state: Mutex<State>,
+    /// One session begins after another, so that no more are kept than there is room for.
+    starting: Mutex<()>,
     /// Devices have come or gone.
     pub changes: Changes,
 }
@@ -84,6 +89,7 @@ impl Hub {
                 last: 0,
                 stopped: false,
             }),
+            starting: Mutex::default(),
             changes: Changes::default(),
         })
     }
@@ -161,6 +167,7 @@ impl Hub {
     /// Begins a session.
     pub fn start(&self, group: &str, client: Option<&str>, spec: Spec) -> Result<Arc<Job>, Error> {
         let link = self.link(group, client)?;
+        let _turn = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
         let id = {
             let mut state = self.state();
             state.make_room(group)?;
@@ -179,6 +186,11 @@ impl Hub {
         id: String,
         spec: Spec,
     ) -> Result<Arc<Job>, Error> {
+        let whole = serde_json::to_vec(&spec).map_err(std::io::Error::from)?;
+        if whole.len() > SPEC {
+            let told = "the command and its environment are too long to be sent to a device";
+            return Err(Error::Refused(told.into()));
+        }
         let command = spec.command.clone().unwrap_or_default();
         let job = Job::new(kind, id, &link.group, &link.client_id, &command, now_ms());
         let job = Arc::new(job);

@@ -54,6 +54,7 @@ impl Pty {
     }
 
     /// The terminal device that programs run on, such as `/dev/pts/7`.
+    #[cfg(test)]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -32,7 +32,7 @@ pub struct Ways {
 /// A command may take so long, in milliseconds: a day.
 const TIMEOUT_MOST: u64 = 86_400_000;
 
-/// The longest command, in bytes: with its quoting it stays within one frame.
+/// The longest command, in bytes; and the longest environment. What is longer belongs in a file.
 const COMMAND_MOST: usize = 64 << 10;
 
 /// The columns and rows of a session's terminal.
