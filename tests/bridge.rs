@@ -6,24 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::util::binary;
 use crate::util::client::{Client, DEADLINE};
 use crate::util::dir::Dir;
 use crate::util::reply::Reply;
-use crate::util::server::{Server, call};
+use crate::util::server::Server;
 use crate::util::skip::have;
-
-/// Waits until the shell of a session runs something.
-fn working(server: &Server, session: &str, program: &str) {
-    let deadline = Instant::now() + DEADLINE;
-    let wanted = format!("{session} · {program} works");
-    while !server
-        .post(&[], &call("session_list", json!({})))
-        .body
-        .contains(&wanted)
-    {
-        assert!(Instant::now() < deadline, "{wanted}: it does not begin");
-    }
-}
 
 /// The reply to a call that was sent before.
 fn reply(client: &mut Client, id: u64) -> Reply {
@@ -132,6 +120,38 @@ fn what_only_reads_or_waits_is_asked_again() {
     );
 }
 
+/// Restarted as systemd does it, a server answers what waits before it ends, as it stands.
+#[test]
+fn a_restart_in_the_middle_of_a_call() {
+    if !have("a_restart_in_the_middle_of_a_call", "tmux") {
+        return;
+    }
+    let mut server = Server::start();
+    let mut client = server.bridge(&[]);
+    client.open(json!({"name": "t1"}));
+    let (once, go) = (server.dir.path().join("once"), server.dir.path().join("go"));
+    let line = format!(
+        "echo x >> {}; until [ -e {} ]; do sleep 0.01; done; (exit 8)",
+        once.display(),
+        go.display()
+    );
+    let run = json!({"session": "t1", "input": line, "timeout_s": 600});
+    let id = begin(&mut client, "run", run);
+    let deadline = Instant::now() + DEADLINE;
+    while !once.exists() {
+        assert!(Instant::now() < deadline, "it does not begin");
+    }
+    server.stop();
+    server.start_again();
+    let stopped = reply(&mut client, id);
+    assert!(!stopped.is_error, "{}", stopped.text);
+    assert_eq!(stopped.facts["region"], 1, "{}", stopped.text);
+    fs::write(&go, "").expect("our own");
+    let ended = client.tool("wait", json!({"session": "t1", "timeout_s": 60}));
+    assert_eq!(ended.facts["exit_code"], 8, "{}", ended.text);
+    assert_eq!(fs::read_to_string(&once).expect("a file"), "x\n");
+}
+
 #[test]
 fn a_client_asks_while_there_is_no_server() {
     if !have("a_client_asks_while_there_is_no_server", "tmux") {
@@ -196,6 +216,15 @@ fn a_stdio_start_becomes_a_bridge() {
     assert!(client.stderr().contains("bridge"), "{}", client.stderr());
     let sessions = server.get("/api/sessions").json();
     assert_eq!(sessions[0]["name"], "t1");
+    // It works where the client was started, not where the server was.
+    let elsewhere = server.dir.path().join("run");
+    let mut command = server.dir.command(binary());
+    command
+        .args(["call", "session_create", "name=t2"])
+        .current_dir(&elsewhere);
+    server.dir.end(command, "call").good();
+    let cwd = server.get("/api/sessions/t2").json()["cwd"].clone();
+    assert_eq!(cwd.as_str(), elsewhere.to_str());
     server.kill();
     server.start_again();
     let ran = client.tool("run", json!({"session": "t1", "input": "(exit 2)"}));

@@ -188,6 +188,7 @@ fn the_table_of_files_names_every_file() {
         "paneglass call session_create name=build",
         "paneglass call run session=build input='seq 1 1000'",
         "paneglass call session_close session=build",
+        "paneglass token",
     ] {
         type_line(&dir, line).good();
     }

@@ -340,3 +340,40 @@ fn the_unit_starts_what_was_asked_for() {
     }
     assert!(!dir.path().join("state").exists());
 }
+
+/// As a service of systemd: tmux is started in a scope of its own, so that the service's end does not end it.
+#[test]
+fn under_systemd_tmux_has_a_scope_of_its_own() {
+    if !have("under_systemd_tmux_has_a_scope_of_its_own", "tmux") {
+        return;
+    }
+    let dir = Dir::new();
+    let bin = dir.path().join("bin");
+    fs::create_dir(&bin).expect("our own");
+    // Does what systemd-run does with a scope, but for the scope.
+    let script = "#!/bin/sh\necho \"$@\" >>\"$HOME/scopes\"\nuntil [ \"$1\" = -- ]; do shift; done\nshift\nexec \"$@\"\n";
+    fs::write(bin.join("systemd-run"), script).expect("our own");
+    fs::set_permissions(bin.join("systemd-run"), fs::Permissions::from_mode(0o755))
+        .expect("our own");
+    let path = std::env::var("PATH").expect("a path");
+    let path = format!("{}:{path}", bin.display());
+    let server = Server::in_dir(dir, &[], None, &[("PATH", &path), ("INVOCATION_ID", "1")]);
+    for name in ["a", "b"] {
+        let opened = server.post(&[], &call("session_create", json!({"name": name})));
+        assert_eq!(opened.json()["result"]["isError"], false, "{opened:?}");
+    }
+    let scopes = fs::read_to_string(server.dir.path().join("scopes")).expect("it was asked for");
+    assert_eq!(scopes.lines().count(), 1, "{scopes}");
+    assert!(
+        scopes.starts_with("--user --scope ") && scopes.contains("start-server"),
+        "{scopes}"
+    );
+    for name in ["a", "b"] {
+        server.post(&[], &call("session_close", json!({"session": name})));
+    }
+    // Without a session it ends, as ever; the next one gets another.
+    let opened = server.post(&[], &call("session_create", json!({"name": "c"})));
+    assert_eq!(opened.json()["result"]["isError"], false, "{opened:?}");
+    let scopes = fs::read_to_string(server.dir.path().join("scopes")).expect("it was asked for");
+    assert_eq!(scopes.lines().count(), 2, "{scopes}");
+}

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use super::flags::{Flag, Parsed, Syntax, Takes};
 use crate::serve::bridge::Bridge;
-use crate::tools::is_harmless;
 
 pub const SYNTAX: Syntax = Syntax {
     command: "paneglass connect",
@@ -35,10 +34,7 @@ pub fn run(args: &Parsed) -> ExitCode {
 fn connect(args: &Parsed) -> Result<(), String> {
     let config = super::config()?;
     let socket = args.value("socket").map(std::path::PathBuf::from);
-    let bridge = Bridge {
-        socket: socket.unwrap_or(config.socket_path),
-        actor: args.value("actor").map(str::to_owned),
-        harmless: is_harmless,
-    };
+    let actor = args.value("actor").map(str::to_owned);
+    let bridge = Bridge::new(socket.unwrap_or(config.socket_path), actor);
     bridge.run(|line| eprintln!("{}: {line}", SYNTAX.command))
 }

@@ -308,7 +308,10 @@ impl Shared {
         }
         if matches!(next, Next::Linger) {
             stream.end(Shutdown::Write);
-            input.drain(Instant::now() + LINGER);
+            // Until it has read that, it is as good as idle: another may have its place.
+            if place.set(Doing::Idle) {
+                input.drain(Instant::now() + LINGER);
+            }
         }
         stream.end(Shutdown::Both);
     }

@@ -23,7 +23,8 @@ const TTL_MS: u64 = 300_000;
 /// Who may share a cached answer. Settings of one user decide which tools are listed.
 const CACHE_SCOPE: &str = "private";
 
-/// What a bridge asks on a line transport: `actor` and `agent` say who its client is, as [`Client`] has them; the
+/// What a bridge asks on a line transport: `actor`, `agent` and `folder` say who its client is and where, as [`Client`] has them
+/// (`agent` is its `earlier`); the
 /// answer's `agent` is the name that the connection's calls are made under, once there was one.
 pub const HELLO: &str = "paneglass/hello";
 
@@ -50,6 +51,7 @@ pub struct Connection {
 struct Introduction {
     actor: Option<String>,
     earlier: Option<String>,
+    folder: Option<String>,
 }
 
 /// What a legacy client said in `initialize`.
@@ -116,7 +118,7 @@ impl Server {
             }),
             introduction: Mutex::new(Introduction {
                 actor,
-                earlier: None,
+                ..Introduction::default()
             }),
             scope: None,
         }
@@ -337,6 +339,7 @@ impl Server {
         *connection.introduction() = Introduction {
             actor: text("actor"),
             earlier: text("agent"),
+            folder: text("folder"),
         };
         json!({ "agent": self.service.agent(connection.id) })
     }
@@ -391,12 +394,17 @@ impl Server {
             Era::Legacy => (connection.handshake().client.clone(), None),
             Era::Modern { client } => (client.unwrap_or_default(), Some(self.identity())),
         };
-        let Introduction { actor, earlier } = connection.introduction().clone();
+        let Introduction {
+            actor,
+            earlier,
+            folder,
+        } = connection.introduction().clone();
         let client = Client {
             scope: connection.scope.clone(),
             connection: connection.id,
             actor,
             earlier,
+            folder,
             name: client.name,
             version: client.version,
         };

@@ -117,6 +117,8 @@ pub struct Client {
     pub actor: Option<String>,
     /// What it was called on an earlier connection, by its own word: to be called so again, where that is free.
     pub earlier: Option<String>,
+    /// The folder that it works in, where a bridge has told it: the server's own is another.
+    pub folder: Option<String>,
     /// `clientInfo.name`, as the client gave it.
     pub name: Option<String>,
     /// `clientInfo.version`, as the client gave it.

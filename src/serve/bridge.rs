@@ -18,6 +18,7 @@ use crate::mcp::error::RpcError;
 use crate::mcp::message::Response;
 use crate::mcp::{LINE_LIMIT, Line, Lines, write_line};
 use crate::sys::fd;
+use crate::tools::is_harmless;
 use ledger::{Ledger, Said};
 
 /// How long a server may be away: a restart takes a second, an upgrade some more. Clients give up a call at 60 s.
@@ -37,11 +38,9 @@ const CLOSING: Duration = Duration::from_secs(2);
 
 /// What a bridge is told.
 pub struct Bridge {
-    pub socket: PathBuf,
+    socket: PathBuf,
     /// The name that the user gave the client.
-    pub actor: Option<String>,
-    /// Whether a tool can be called twice without harm.
-    pub harmless: fn(&str) -> bool,
+    actor: Option<String>,
 }
 
 /// A line of the client.
@@ -67,6 +66,10 @@ struct Carrying {
 }
 
 impl Bridge {
+    pub fn new(socket: PathBuf, actor: Option<String>) -> Bridge {
+        Bridge { socket, actor }
+    }
+
     /// Carries the client of standard input and output, until its input ends. `say` is told what the user of a
     /// client that hangs should know.
     pub fn run(self, say: impl Fn(&str)) -> Result<(), String> {
@@ -86,7 +89,7 @@ impl Bridge {
             ));
         }
         let mut carrying = Carrying {
-            ledger: Ledger::new(self.actor.clone()),
+            ledger: Ledger::new(self.actor.clone(), super::folder()),
             output,
             kept: Vec::new(),
             bridge: self,
@@ -136,7 +139,7 @@ impl Carrying {
 
     /// Carries lines both ways. True when the client has ended, false when the server has.
     fn carry(&mut self, link: &Link, client: &Receiver<FromClient>) -> Result<bool, String> {
-        let resumed = self.ledger.resume(self.bridge.harmless);
+        let resumed = self.ledger.resume(is_harmless);
         for line in resumed.client {
             self.answer(line)?;
         }

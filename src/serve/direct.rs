@@ -33,6 +33,7 @@ impl Direct {
             connection: STATELESS,
             actor: None,
             earlier: None,
+            folder: None,
             name: Some(self.agent.into()),
             version: None,
             scope: None,

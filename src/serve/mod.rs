@@ -27,10 +27,17 @@ pub fn tools(config: &Config, socket: Option<PathBuf>) -> Tools {
             tmux_socket: config.tmux_socket.clone(),
             log_limit: config.log_limit,
             attach_prefix: config.attach_prefix.clone(),
+            // systemd sets it for the processes of a service (systemd.exec(5)).
+            apart: socket.is_some() && std::env::var_os("INVOCATION_ID").is_some(),
             socket,
         },
         read_only: config.read_only,
     })
+}
+
+/// Where this process was started, for a server that was started elsewhere.
+fn folder() -> Option<String> {
+    std::env::current_dir().ok()?.to_str().map(str::to_owned)
 }
 
 /// This program, for panes to start again. Without a /proc the name it was called by must do.

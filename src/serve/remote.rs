@@ -26,7 +26,7 @@ pub struct Remote {
 
 /// The socket of the server that this configuration means, if one runs: the one that holds its state directory, or,
 /// where the user has named no state directory, the one at the usual place.
-pub fn socket(config: &Config) -> Option<PathBuf> {
+fn socket(config: &Config) -> Option<PathBuf> {
     let usual = || Some(config.socket_path.clone()).filter(|_| !config.home_is_named);
     shared::running(config).or_else(usual)
 }
@@ -44,7 +44,9 @@ impl Remote {
         let client = json!({ "name": agent, "version": env!("CARGO_PKG_VERSION") });
         let initialize =
             json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
-        remote.request(HELLO, json!({ "actor": agent })).ok()?;
+        remote
+            .request(HELLO, json!({ "actor": agent, "folder": super::folder() }))
+            .ok()?;
         remote.request("initialize", initialize).ok()?;
         Some(remote)
     }
@@ -104,15 +106,20 @@ impl Remote {
     }
 }
 
-/// `GET PATH` at the server on this socket.
-pub fn get(socket: &Path, path: &str) -> Result<Value, String> {
+/// `GET PATH` at the server that this configuration means. None when none runs.
+pub fn get(config: &Config, path: &str) -> Option<Result<Value, String>> {
+    let socket = socket(config)?;
+    let stream = UnixStream::connect(&socket).ok()?;
+    Some(get_by(stream, &socket, path))
+}
+
+fn get_by(mut stream: UnixStream, socket: &Path, path: &str) -> Result<Value, String> {
     let fail = |error: io::Error| {
         format!(
             "the server at {} does not answer: {error}",
             socket.display()
         )
     };
-    let mut stream = UnixStream::connect(socket).map_err(fail)?;
     write!(
         stream,
         "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"

@@ -52,11 +52,12 @@ pub fn serve(
 ) -> Result<(), String> {
     let text = |error: std::io::Error| format!("cannot start: {error}");
     let signals = StopSignals::catch().map_err(text)?;
-    let (descriptors, _) = limits::descriptors().map_err(text)?;
     let (socket, unix) = Socket::bind(&config.socket_path)?;
     let mut tools = super::tools(config, Some(socket.path.clone()));
     // Takes the lock of the state directory and picks its sessions up, before anybody is told that we are here.
     tools.sessions().map_err(|error| error.to_string())?;
+    // They have raised it.
+    let (descriptors, _) = limits::descriptors().map_err(text)?;
     let (listeners, vetting) = match tcp {
         None => (Vec::new(), None),
         Some(tcp) => {

@@ -29,12 +29,7 @@ pub fn serve(config: &Config, bridge: bool, say: impl Fn(&str)) -> Result<(), St
             "a server of many clients runs: this is a bridge to it, at {}",
             socket.display()
         ));
-        let bridge = Bridge {
-            socket,
-            actor: None,
-            harmless: crate::tools::is_harmless,
-        };
-        return bridge.run(say);
+        return Bridge::new(socket, None).run(say);
     }
     let fail = |error: io::Error| format!("cannot start: {error}");
     let output = fd::take_stdout().map_err(fail)?;

@@ -32,6 +32,8 @@ pub struct Settings {
     pub attach_prefix: Vec<String>,
     /// The socket of a server of many clients.
     pub socket: Option<PathBuf>,
+    /// We are a service of systemd, and the sessions must not end with it.
+    pub apart: bool,
 }
 
 impl Settings {
@@ -85,7 +87,8 @@ impl Sessions {
             )),
             Taken::Failed(error) => Error::Store(error),
         })?;
-        let tmux = Tmux::new(settings.tmux.clone(), settings.tmux_socket.clone());
+        let tmux =
+            Tmux::new(settings.tmux.clone(), settings.tmux_socket.clone()).apart(settings.apart);
         let version = Version::parse(&tmux.version_text()?);
         if version < version::OLDEST {
             return Err(Error::Refused(format!(

@@ -23,6 +23,9 @@ pub const DEADLINE: Duration = Duration::from_secs(10);
 /// own from the launcher.
 const KEPT: [&str; 5] = ["PATH", "HOME", "TMUX_TMPDIR", "USER", "LOGNAME"];
 
+/// What systemd-run needs to reach the user's systemd, and tmux must not see.
+const BUS: [&str; 2] = ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
+
 #[derive(Debug)]
 pub enum Error {
     /// The program could not be started at all.
@@ -77,6 +80,8 @@ pub struct Tmux {
     socket: String,
     env: Vec<(OsString, OsString)>,
     control: Arc<Control>,
+    /// The server is to run apart from us.
+    apart: bool,
 }
 
 impl Tmux {
@@ -93,7 +98,37 @@ impl Tmux {
             socket,
             env,
             control: Arc::default(),
+            apart: false,
         }
+    }
+
+    /// The same; a server that it has to start gets a scope of its own from the user's systemd, since in the cgroup of
+    /// our service it would end with that.
+    pub fn apart(self, apart: bool) -> Tmux {
+        Tmux { apart, ..self }
+    }
+
+    /// Starts the server apart from us, where that is asked for and none runs. It stays without a session until
+    /// `exit-empty` is set again. Failing that, the server starts as it always does.
+    pub(super) fn start_apart(&self) -> Result<bool, Error> {
+        if !self.apart || self.server()?.is_some() {
+            return Ok(false);
+        }
+        let mut command = Command::new("systemd-run");
+        self.confine(&mut command);
+        for name in BUS {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.args(["--user", "--scope", "--quiet", "--collect", "--", "env"]);
+        command.args(BUS.iter().map(|name| format!("--unset={name}")));
+        command.arg(&self.program);
+        command.args(["-u", "-f", "/dev/null", "-L", &self.socket]);
+        command.args(["start-server", ";", "set-option", "-g", "exit-empty", "off"]);
+        Ok(self
+            .finish(command, "start-server", b"")
+            .is_ok_and(|(ok, ..)| ok))
     }
 
     pub fn socket(&self) -> &str {
@@ -177,10 +212,7 @@ impl Tmux {
 
     fn program(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command
-            .env_clear()
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .current_dir("/");
+        self.confine(&mut command);
         command
     }
 
@@ -190,6 +222,13 @@ impl Tmux {
         command.arg("-V");
         let (_, out, _) = self.finish(command, "-V", b"")?;
         Ok(String::from_utf8_lossy(&out).trim().to_string())
+    }
+
+    fn confine(&self, command: &mut Command) {
+        command
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir("/");
     }
 
     fn finish(

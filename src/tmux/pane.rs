@@ -183,6 +183,7 @@ impl Tmux {
             Stand::Alone { .. } => "new-session",
             Stand::Beside { .. } => "split-window",
         };
+        let waits = self.start_apart()?;
         let out = self.run_starting(&words).map_err(|error| match error {
             // What begins the invocation says nothing to a reader.
             Error::Refused { message, .. } => Error::Refused {
@@ -191,6 +192,9 @@ impl Tmux {
             },
             other => other,
         })?;
+        if waits {
+            self.run(&["set-option", "-g", "exit-empty", "on"])?;
+        }
         Info::parse(out.trim_end()).ok_or_else(|| Error::Refused {
             verb: verb.into(),
             message: format!("unexpected answer {:?}", out.trim_end()),

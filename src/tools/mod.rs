@@ -175,6 +175,8 @@ const NOT_SCOPED: &str = "create_client";
 pub struct Context<'a> {
     pub sessions: &'a Arc<Sessions>,
     pub agent: &'a str,
+    /// The folder that it works in, where it is not this process's.
+    pub folder: Option<&'a str>,
     pub cancel: &'a Cancel,
     pub progress: Option<&'a Progress>,
     pub devices: Option<&'a Devices>,
@@ -282,6 +284,7 @@ impl Tools {
         let context = Context {
             sessions: &sessions,
             agent: &agent,
+            folder: call.client.folder.as_deref(),
             cancel: &call.cancel,
             progress: call.progress.as_ref(),
             devices: self.devices.as_ref(),

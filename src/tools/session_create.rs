@@ -93,7 +93,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let session = context.sessions.create(&Request {
         name,
         command,
-        cwd: cwd.map(Into::into),
+        cwd: cwd.or(context.folder.map(str::to_owned)).map(Into::into),
         env,
         cols: cols as u16,
         rows: rows as u16,

@@ -1,6 +1,7 @@
-// The main job, done by the official TypeScript SDKs over stdio.
+// The main job, done by the official TypeScript SDKs over stdio or HTTP.
 //
-// usage: job.mjs BINARY v1|legacy|auto|2026-07-28    v1: @modelcontextprotocol/sdk; else @modelcontextprotocol/client
+// usage: job.mjs BINARY|URL v1|legacy|auto|2026-07-28    v1: @modelcontextprotocol/sdk; else @modelcontextprotocol/client
+//        URL: with the token in PANEGLASS_TOKEN
 //
 // Prints a PASS line for each thing shown; any failure ends it with a non-zero exit.
 
@@ -9,18 +10,23 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const [binary, mode] = process.argv.slice(2);
-const passed = (what) => console.log(`PASS typescript ${mode}: ${what}`);
+const [server, mode] = process.argv.slice(2);
+const http = server.startsWith("http");
+const passed = (what) => console.log(`PASS typescript ${http ? "http " : ""}${mode}: ${what}`);
 
 const info = { name: "typescript-sdk", version: "1" };
 let client, Transport;
 if (mode === "v1") {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
-  ({ StdioClientTransport: Transport } = await import("@modelcontextprotocol/sdk/client/stdio.js"));
+  Transport = http
+    ? (await import("@modelcontextprotocol/sdk/client/streamableHttp.js")).StreamableHTTPClientTransport
+    : (await import("@modelcontextprotocol/sdk/client/stdio.js")).StdioClientTransport;
   client = new Client(info);
 } else {
-  const { Client } = await import("@modelcontextprotocol/client");
-  ({ StdioClientTransport: Transport } = await import("@modelcontextprotocol/client/stdio"));
+  const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  Transport = http
+    ? StreamableHTTPClientTransport
+    : (await import("@modelcontextprotocol/client/stdio")).StdioClientTransport;
   const negotiation = mode === "legacy" || mode === "auto" ? mode : { pin: mode };
   client = new Client(info, { versionNegotiation: { mode: negotiation } });
 }
@@ -40,7 +46,11 @@ const project = mkdtempSync(join(tmpdir(), "pgc"));
 try {
   writeFileSync(join(project, "Makefile"), "hello: main.c\n\tcc -o hello main.c\n");
   writeFileSync(join(project, "main.c"), "int main(void) {\n    return zero;\n}\n");
-  await client.connect(new Transport({ command: binary, env: process.env, stderr: "inherit" }));
+  const headers = { Authorization: `Bearer ${process.env.PANEGLASS_TOKEN}` };
+  const transport = http
+    ? new Transport(new URL(server), { requestInit: { headers } })
+    : new Transport({ command: server, env: process.env, stderr: "inherit" });
+  await client.connect(transport);
   assert.equal(client.getServerVersion().name, "paneglass");
   if (client.getProtocolEra) {
     assert.equal(client.getProtocolEra(), mode === "legacy" ? "legacy" : "modern");

@@ -1,6 +1,6 @@
-"""The main job, done by the official Python SDK over stdio.
+"""The main job, done by the official Python SDK over stdio or HTTP.
 
-usage: job.py BINARY MODE    MODE: legacy, auto, or a modern revision
+usage: job.py BINARY|URL MODE    MODE: legacy, auto, or a modern revision; URL: with the token in PANEGLASS_TOKEN
 
 Makes a C project that does not build, and through the server builds it, finds the error, mends it and builds again.
 Prints a PASS line for each thing shown; any failure ends it with a traceback and a non-zero exit.
@@ -13,13 +13,16 @@ import sys
 import tempfile
 
 import anyio
+import httpx2
 from jsonschema import Draft202012Validator
 from mcp import MCPError
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation
 
-BINARY, MODE = sys.argv[1:3]
+SERVER, MODE = sys.argv[1:3]
+HTTP = SERVER.startswith("http")
 MODERN = "2026-07-28"
 FACTS = "paneglass/facts"
 # Generous: only a failing run waits so long.
@@ -36,7 +39,7 @@ int main(void) {
 
 
 def passed(what: str) -> None:
-    print(f"PASS python {MODE}: {what}", flush=True)
+    print(f"PASS python {'http ' if HTTP else ''}{MODE}: {what}", flush=True)
 
 
 def text(result) -> str:
@@ -48,6 +51,13 @@ def text(result) -> str:
 def facts(result) -> dict:
     assert result.structured_content is None, result.structured_content
     return result.meta[FACTS]
+
+
+def transport():
+    if not HTTP:
+        return stdio_client(StdioServerParameters(command=SERVER, env=dict(os.environ)))
+    headers = {"Authorization": f"Bearer {os.environ['PANEGLASS_TOKEN']}"}
+    return streamable_http_client(SERVER, http_client=httpx2.AsyncClient(headers=headers, timeout=DEADLINE_S))
 
 
 async def shake_hands(client: Client) -> None:
@@ -134,10 +144,9 @@ async def main() -> None:
         project = pathlib.Path(scratch)
         (project / "Makefile").write_text(MAKEFILE)
         (project / "main.c").write_text(BROKEN)
-        server = StdioServerParameters(command=BINARY, env=dict(os.environ))
         who = Implementation(name="python-sdk", version="1")
         with anyio.fail_after(DEADLINE_S):
-            async with Client(stdio_client(server), mode=MODE, client_info=who) as client:
+            async with Client(transport(), mode=MODE, client_info=who) as client:
                 await shake_hands(client)
                 await check_tools(client)
                 await check_errors(client)

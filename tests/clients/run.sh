@@ -1,5 +1,5 @@
 #!/bin/sh
-# Official MCP clients against a real binary: both eras, over stdio.
+# Official MCP clients against a real binary: both eras, over stdio and over HTTP; and the official conformance suite.
 #
 # usage: tests/clients/run.sh BINARY
 #
@@ -18,6 +18,10 @@ done
 # Short: a socket's path has at most 107 bytes.
 scratch=$(mktemp -d /tmp/pgc.XXXXXX)
 clean_up() {
+    for child in ${proxy-} ${server-}; do
+        kill "$child" 2>/dev/null || :
+        wait "$child" 2>/dev/null || :
+    done
     if [ -n "$(find "$scratch/tmux" -type s 2>/dev/null)" ]; then
         TMUX_TMPDIR=$scratch/tmux tmux -L paneglass kill-server 2>/dev/null || :
     fi
@@ -32,6 +36,9 @@ mkdir "$scratch/node"
 cp -- "$here/job.mjs" "$scratch/node/"
 npm install --prefix "$scratch/node" --silent --no-audit --no-fund --ignore-scripts \
     @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/inspector@2.12.0
+# The conformance suite needs a newer node than this one may be.
+npm install --prefix "$scratch/suite" --silent --no-audit --no-fund --no-save \
+    @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22
 
 # From here on nothing of the user's own takes part.
 mkdir -m 700 "$scratch/home" "$scratch/run" "$scratch/tmux"
@@ -57,4 +64,39 @@ import json, sys
 legacy, modern = (json.load(open(path))["tools"] for path in sys.argv[1:])
 assert legacy and legacy == modern, "the eras list different tools"
 PYTHON
+
+# The same over HTTP, all at one server.
+"$binary" serve --tcp 0 2>"$scratch/serve" &
+server=$!
+until grep -q http "$scratch/serve"; do
+    kill -0 "$server" || { cat "$scratch/serve" >&2; exit 1; }
+done
+port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/mcp$|\1|p' "$scratch/serve")
+url=http://127.0.0.1:$port/mcp
+PANEGLASS_TOKEN=$("$binary" token)
+export PANEGLASS_TOKEN
+for mode in legacy auto 2026-07-28; do
+    "$scratch/venv/bin/python" "$here/job.py" "$url" "$mode"
+done
+for mode in v1 legacy auto 2026-07-28; do
+    node "$scratch/node/job.mjs" "$url" "$mode"
+done
+for era in legacy modern; do
+    "$scratch/node/node_modules/.bin/mcp-inspector" --cli --strict --quiet --protocol-era "$era" \
+        --method tools/list --header "Authorization: Bearer $PANEGLASS_TOKEN" --output "$scratch/http-$era.json" "$url"
+    cmp "$scratch/http-$era.json" "$scratch/tools-$era.json"
+    echo "PASS inspector http $era"
+done
+
+# The suite cannot send a token.
+node "$here/token.mjs" "$port" "$PANEGLASS_TOKEN" >"$scratch/proxy" &
+proxy=$!
+until [ -s "$scratch/proxy" ]; do kill -0 "$proxy"; done
+for revision in 2025-11-25 2026-07-28; do
+    "$scratch/suite/node_modules/.bin/node" "$scratch/suite/node_modules/.bin/conformance" server \
+        --url "http://localhost:$(cat "$scratch/proxy")/mcp" --requirements "$revision" \
+        --expected-failures "$here/conformance-$revision.yaml" >"$scratch/conformance" 2>&1 ||
+        { cat "$scratch/conformance"; echo "FAIL conformance $revision" >&2; exit 1; }
+    echo "PASS conformance $revision: $(grep '^Total' "$scratch/conformance")"
+done
 echo "PASS clients: all"

@@ -72,13 +72,22 @@ impl Server {
 
     /// With these arguments, and at most so many descriptors.
     pub fn with(args: &[&str], limit: Option<u32>) -> Server {
-        let dir = Dir::new();
+        Server::in_dir(Dir::new(), args, limit, &[])
+    }
+
+    /// The same in this directory, with these environment variables.
+    pub fn in_dir(
+        dir: Dir,
+        args: &[&str],
+        limit: Option<u32>,
+        environment: &[(&str, &str)],
+    ) -> Server {
         let args: Vec<String> = ["serve"]
             .iter()
             .chain(args)
             .map(|arg| arg.to_string())
             .collect();
-        let child = launch(&dir, &args, limit);
+        let child = launch(&dir, &args, limit, environment);
         let mut server = Server {
             child,
             dir,
@@ -124,7 +133,7 @@ impl Server {
 
     /// Starts another in its place.
     pub fn start_again(&mut self) {
-        self.child = launch(&self.dir, &self.args, self.limit);
+        self.child = launch(&self.dir, &self.args, self.limit, &[]);
         self.wait();
     }
 
@@ -234,7 +243,18 @@ impl Server {
     }
 }
 
-fn launch(dir: &Dir, args: &[String], limit: Option<u32>) -> Running {
+impl Drop for Server {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("--- the server's stderr\n{}", self.stderr());
+            for call in self.calls().iter().rev().take(20) {
+                eprintln!("{call}");
+            }
+        }
+    }
+}
+
+fn launch(dir: &Dir, args: &[String], limit: Option<u32>, environment: &[(&str, &str)]) -> Running {
     let mut command = match limit {
         None => dir.command(super::binary()),
         Some(limit) => {
@@ -247,7 +267,8 @@ fn launch(dir: &Dir, args: &[String], limit: Option<u32>) -> Running {
         }
     };
     let err = File::create(dir.path().join("serve.err")).expect("a file of the test's own");
-    command.args(args).stdout(Stdio::null()).stderr(err);
+    command.args(args).envs(environment.iter().copied());
+    command.stdout(Stdio::null()).stderr(err);
     Running(command.spawn().expect("the binary starts"))
 }
 

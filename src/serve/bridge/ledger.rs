@@ -34,6 +34,7 @@ pub struct Ledger {
     open: Vec<Open>,
     batches: u64,
     actor: Option<String>,
+    folder: Option<String>,
     /// What the server calls our client.
     agent: Option<String>,
     /// The server has been asked, on this connection, what it calls our client.
@@ -79,9 +80,10 @@ impl Frame<'_> {
 }
 
 impl Ledger {
-    pub fn new(actor: Option<String>) -> Ledger {
+    pub fn new(actor: Option<String>, folder: Option<String>) -> Ledger {
         Ledger {
             actor,
+            folder,
             ..Ledger::default()
         }
     }
@@ -96,6 +98,7 @@ impl Ledger {
         };
         add("actor", &self.actor);
         add("agent", &self.agent);
+        add("folder", &self.folder);
         json!({ "jsonrpc": "2.0", "id": HELLO_ID, "method": HELLO, "params": params }).to_string()
     }
 

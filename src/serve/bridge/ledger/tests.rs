@@ -22,7 +22,7 @@ fn ids(lines: &[String]) -> Vec<Value> {
 
 #[test]
 fn what_cannot_be_asked_twice_is_answered() {
-    let mut ledger = Ledger::new(None);
+    let mut ledger = Ledger::new(None, None);
     ledger.client(INITIALIZE.as_bytes(), true);
     assert_eq!(
         ledger.server(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#),
@@ -65,7 +65,7 @@ fn what_cannot_be_asked_twice_is_answered() {
 
 #[test]
 fn a_cancelled_call_is_not_answered() {
-    let mut ledger = Ledger::new(None);
+    let mut ledger = Ledger::new(None, None);
     ledger.client(call("1", "run").as_bytes(), true);
     ledger.client(
         br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
@@ -76,7 +76,7 @@ fn a_cancelled_call_is_not_answered() {
 
 #[test]
 fn a_handshake_in_progress_is_not_doubled() {
-    let mut ledger = Ledger::new(None);
+    let mut ledger = Ledger::new(None, None);
     ledger.client(INITIALIZE.as_bytes(), true);
     assert_eq!(
         ids(&ledger.resume(harmless).server),
@@ -86,7 +86,7 @@ fn a_handshake_in_progress_is_not_doubled() {
 
 #[test]
 fn a_batch_is_answered_together() {
-    let mut ledger = Ledger::new(None);
+    let mut ledger = Ledger::new(None, None);
     let batch = format!("[{},{}]", call("1", "read"), call("2", "run"));
     ledger.client(batch.as_bytes(), true);
     let client = ledger.resume(harmless).client;
@@ -96,7 +96,7 @@ fn a_batch_is_answered_together() {
 
 #[test]
 fn the_name_that_the_server_gave_is_asked_for_again() {
-    let mut ledger = Ledger::new(None);
+    let mut ledger = Ledger::new(None, None);
     ledger.client(call("1", "run").as_bytes(), true);
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     assert_eq!(ledger.server(answer), Said::PassedAndNamed);
@@ -104,13 +104,13 @@ fn the_name_that_the_server_gave_is_asked_for_again() {
     let told = format!(r#"{{"id":"{HELLO_ID}","result":{{"agent":"a#2"}}}}"#);
     assert_eq!(ledger.server(&told), Said::Kept);
     assert!(ledger.hello().contains(r#""agent":"a#2""#));
-    let named = Ledger::new(Some("reviewer".into()));
+    let named = Ledger::new(Some("reviewer".into()), None);
     assert!(named.hello().contains(r#""actor":"reviewer""#));
 }
 
 #[test]
 fn junk_is_passed_on() {
-    let mut ledger = Ledger::new(None);
+    let mut ledger = Ledger::new(None, None);
     ledger.client(b"{", true);
     ledger.client(b"\xff", true);
     for line in ["", "[]", "nonsense", r#"{"method":"x","id":1}"#, "[1]"] {
