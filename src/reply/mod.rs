@@ -14,8 +14,8 @@ pub struct Reply {
     body: String,
     notes: Vec<String>,
     pub facts: Map<String, Value>,
-    /// What a tool that answers with a record declares in its output schema.
-    pub record: Option<Value>,
+    /// A tool that declares an output schema answers with this, in structured form and as text.
+    pub record: Option<Map<String, Value>>,
 }
 
 impl Reply {
@@ -31,11 +31,19 @@ impl Reply {
         self
     }
 
-    /// A reply that is a record: its JSON stands in the text too, for clients that show only that.
+    /// A reply whose text is a header line and the record as compact JSON. Properties that are null are left out: a
+    /// schema that every client reads cannot allow them.
     pub fn of_record(header: impl Into<String>, record: Value) -> Reply {
-        let mut reply = Reply::new(header).body(record.to_string());
-        reply.record = Some(record);
-        reply
+        let mut record = match record {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        record.retain(|_, value| !value.is_null());
+        let text = Value::Object(record.clone()).to_string();
+        Reply {
+            record: Some(record),
+            ..Reply::new(header).body(text)
+        }
     }
 
     pub fn note(&mut self, text: impl Into<String>) {

@@ -8,7 +8,7 @@ use crate::reply::words;
 
 use super::args::Args;
 use super::device::Ways;
-use super::{Context, Failure};
+use super::{Context, Failure, device};
 
 /// An invitation lasts so long unless it is told, in seconds.
 const TIMEOUT_DEFAULT: u64 = 300;
@@ -91,7 +91,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     }
     text.push_str("\nThen wait for it with list_clients.");
     let mut reply = Reply::new(header).body(text);
-    reply.record = Some(json!({
+    let record = json!({
         "client_token": token,
         "multi_device": invited.multi,
         "invitation": invitation,
@@ -99,6 +99,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         "macos_linux_command": command_near,
         "windows_powershell_command": command_near,
         "display_text": reply.text(),
-    }));
+    });
+    reply.record = Some(device::map(record));
     Ok(reply)
 }

@@ -116,7 +116,7 @@ fn reply(header: String, record: Value) -> Reply {
     }
     let mut reply = Reply::new(header).body(shown.to_string());
     reply.note("the middle of the output is only in structuredContent");
-    reply.record = Some(record);
+    reply.record = Some(device::map(record));
     reply
 }
 
@@ -141,7 +141,7 @@ mod tests {
         let stdout = "\u{1}".repeat(COMMAND_KEPT);
         let record = json!({"stdout": stdout, "stderr": ""});
         let reply = reply("[x]".into(), record.clone());
-        assert_eq!(reply.record, Some(record.clone()));
+        assert_eq!(reply.record, record.as_object().cloned());
         assert!(reply.text().len() < TEXT_MOST);
         let message = record.to_string().len() + json!(reply.text()).to_string().len();
         assert!(message < 8 << 20, "{message}");

@@ -336,7 +336,7 @@ impl Service for Tools {
             text: reply.text(),
             is_error,
             facts: (!reply.facts.is_empty()).then(|| reply.facts.into()),
-            structured: reply.record,
+            structured: reply.record.map(Value::Object),
         }
     }
 
