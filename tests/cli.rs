@@ -92,6 +92,9 @@ fn wrong_usage_is_2_and_points_to_the_help() {
         (&["cook", "--cols", "0"], "1 to 65535"),
         (&["cook", "--cols"], "--cols"),
         (&["cook", "--xml"], "--xml"),
+        (&["cook", "a", "b"], "\"b\""),
+        (&["cook", "--tmux", "newest"], "such as 3.3a"),
+        (&["cook", "--resize", "120x40"], "AT:COLSxROWS"),
     ];
     for (args, text) in wrong {
         let ran = dir.run(args);
@@ -118,6 +121,7 @@ fn failures_are_1_and_say_what_to_do() {
     let failed: &[(&[&str], &[&str])] = &[
         (&["attach", "build"], &["build", "no session is open"]),
         (&["cook", "no/such/file"], &["no/such/file"]),
+        (&["cook", "/"], &["/: ", "directory"]),
         (&["shell", "--dir", "/proc/no"], &["/proc/no"]),
     ];
     for (args, texts) in failed {

@@ -2,17 +2,25 @@
 
 mod bad_input;
 mod bridge;
+mod cases;
 mod cli;
+mod crowd;
 mod devices;
+mod expect;
+mod fullscreen;
 mod gate;
 mod http;
+mod lines;
 mod people;
+mod programs;
 mod protocol;
 mod questions;
 mod readme;
 mod reports;
 mod restart;
 mod run;
+mod save;
+mod send;
 mod serve;
 mod sessions;
 mod shell;

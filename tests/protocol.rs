@@ -101,6 +101,7 @@ fn the_tools_are_the_same_for_everyone() {
         "run",
         "wait",
         "send",
+        "expect",
         "read",
         "search",
         "regions",

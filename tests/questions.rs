@@ -156,7 +156,11 @@ fn a_program_at_its_prompt() {
     );
     let end = client.run("exit(3)");
     assert_eq!(end.facts["exit_code"], 3, "{}", end.text);
-    assert!(end.header().contains("ended #1 exit 3"), "{}", end.text);
+    assert!(
+        end.header().contains("exit 3 (the end of #1: "),
+        "{}",
+        end.text
+    );
 }
 
 #[test]
@@ -190,7 +194,7 @@ fn a_full_screen_program() {
         json!({"session": "t1", "text": ":wq", "keys": ["enter"]}),
     );
     assert!(
-        left.text.contains("#1 ended: vim") && left.facts["exit_code"] == 0,
+        left.text.contains("#1 was: vim") && left.facts["exit_code"] == 0,
         "{}",
         left.text
     );

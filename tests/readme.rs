@@ -186,7 +186,8 @@ fn the_table_of_files_names_every_file() {
     let dir = Dir::new();
     for line in [
         "paneglass call session_create name=build",
-        "paneglass call run session=build input='seq 1 1000'",
+        // Enough for a checkpoint.
+        "paneglass call run session=build input='seq 1 20000'",
         "paneglass call session_close session=build",
         "paneglass token",
     ] {

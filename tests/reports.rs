@@ -102,7 +102,11 @@ fn unfinished_commands_and_half_typed_lines_in_programs() {
     );
     types(&["C-c"]);
     appears(&mut client, "> ^C");
-    assert_eq!(client.run("echo free").body(), "free");
+    // The prompt comes after what is echoed of the key.
+    let deadline = Instant::now() + DEADLINE;
+    while client.run("echo free").body() != "free" {
+        assert!(Instant::now() < deadline, "the prompt does not come back");
+    }
     client.run("python3 -q");
     types(&["x = 5"]);
     appears(&mut client, ">>> x = 5");
@@ -207,11 +211,13 @@ fn a_flood_keeps_no_other_session_waiting() {
         );
         assert_eq!(other.body(), format!("other {n}"), "{}", other.text);
     }
-    client.tool("send", json!({"session": "t1", "keys": ["ctrl+c"]}));
-    let end = client.tool(
-        "wait",
-        json!({"session": "t1", "timeout_s": 60, "last_lines": 1}),
-    );
+    let mut end = client.tool("send", json!({"session": "t1", "keys": ["ctrl+c"]}));
+    if end.status() == "running" {
+        end = client.tool(
+            "wait",
+            json!({"session": "t1", "timeout_s": 60, "last_lines": 1}),
+        );
+    }
     assert_eq!(end.facts["exit_code"], 130, "{}", end.text);
 }
 

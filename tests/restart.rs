@@ -270,3 +270,135 @@ fn a_killed_tap_is_replaced() {
     let again = client.tool("read", json!({"session": "t1"})).text;
     assert_eq!(again, read);
 }
+
+/// What an agent can ask of a session: its regions, their output, its last lines.
+fn known(client: &mut Client, regions: u64) -> Vec<String> {
+    let list = client.tool("regions", json!({"session": "t1", "last": 100}));
+    let mut all: Vec<String> = list.text.lines().map(String::from).collect();
+    for region in 1..=regions {
+        let read = json!({"session": "t1", "region": region, "limit": 20});
+        all.push(client.tool("read", read).text);
+    }
+    all.push(
+        client
+            .tool("read", json!({"session": "t1", "limit": 50}))
+            .text,
+    );
+    all
+}
+
+#[test]
+fn a_checkpoint_knows_what_a_replay_finds() {
+    if !have("a_checkpoint_knows_what_a_replay_finds", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    let dir = client.home().join("state/sessions/t1");
+    client.run("false | true");
+    // More than a checkpoint is written after; a slow machine takes its time.
+    let line = "yes \"$(seq -s ' ' 1 300)\" | head -c 5000000";
+    let mut flood = client.run_with(line, json!({"timeout_s": 40}));
+    for _ in 0..5 {
+        if flood.facts["exit_code"].is_null() {
+            flood = client.tool("wait", json!({"session": "t1", "timeout_s": 40}));
+        }
+    }
+    assert_eq!(flood.facts["exit_code"], 0, "{}", flood.text);
+    assert!(dir.join("checkpoint").exists());
+    client.run("printf partial");
+    let before = known(&mut client, 3);
+    type Spoil = fn(&Path);
+    let spoil: [(&str, Spoil); 5] = [
+        ("nothing", |_| {}),
+        ("checkpoint is gone", |dir| {
+            fs::remove_file(dir.join("checkpoint")).expect("it is there");
+        }),
+        ("checkpoint is torn", |dir| {
+            let bytes = fs::read(dir.join("checkpoint")).expect("it is there");
+            fs::write(dir.join("checkpoint"), &bytes[..bytes.len() / 2]).expect("it is ours");
+        }),
+        ("lines.idx is wrong", |dir| {
+            fs::write(dir.join("lines.idx"), "wrong").expect("it is ours");
+        }),
+        ("session.txt is short", |dir| {
+            fs::write(dir.join("session.txt"), "1\n2\n").expect("it is ours");
+        }),
+    ];
+    for (what, spoil) in spoil {
+        client = client.killed_and_restarted(|| spoil(&dir));
+        let now = known(&mut client, 3);
+        for (now, before) in now.iter().zip(&before) {
+            assert_eq!(now, before, "{what}");
+        }
+        // What was made anew is there for the next server.
+        assert!(dir.join("checkpoint").exists(), "{what}");
+    }
+    assert_eq!(client.run("echo on").body(), "on");
+}
+
+#[test]
+fn a_server_that_ends_leaves_a_checkpoint() {
+    if !have("a_server_that_ends_leaves_a_checkpoint", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    let dir = client.home().join("state/sessions/t1");
+    client.run("seq 1 30000");
+    let before = known(&mut client, 1);
+    assert!(!dir.join("checkpoint").exists());
+    client.close_input();
+    assert!(client.exit().success());
+    assert!(dir.join("checkpoint").exists());
+    let mut client = client.killed_and_restarted(|| {});
+    assert_eq!(known(&mut client, 1), before);
+}
+
+#[test]
+fn ended_sessions_are_read_when_somebody_asks() {
+    if !have("ended_sessions_are_read_when_somebody_asks", "tmux") {
+        return;
+    }
+    const MANY: usize = 300;
+    let mut client = Client::in_session();
+    client.run("seq 1 2000");
+    client.tool("session_close", json!({"session": "t1"}));
+    let sessions = client.home().join("state/sessions");
+    let mut client = client.killed_and_restarted(|| {
+        let meta = fs::read_to_string(sessions.join("t1/meta.json")).expect("it is there");
+        for n in 2..=MANY {
+            let name = format!("t{n}");
+            let dir = sessions.join(&name);
+            fs::create_dir(&dir).expect("a new folder");
+            let own = meta.replace("\"name\": \"t1\"", &format!("\"name\": \"{name}\""));
+            fs::write(dir.join("meta.json"), own).expect("it is ours");
+            for file in ["raw.log", "times.log", "regions.jsonl"] {
+                fs::copy(sessions.join("t1").join(file), dir.join(file)).expect("it is there");
+            }
+        }
+    });
+    let list = client.tool("session_list", json!({}));
+    assert!(
+        list.header().contains(&format!("{MANY} sessions, 0 open")),
+        "{}",
+        list.header()
+    );
+    let closed = |line: &&str| line.contains("session closed");
+    assert_eq!(list.text.lines().filter(closed).count(), MANY);
+    let made = || {
+        let text = |n: &usize| sessions.join(format!("t{n}/session.txt")).exists();
+        (2..=MANY).filter(text).collect::<Vec<_>>()
+    };
+    assert_eq!(made(), [] as [usize; 0]);
+    let read = json!({"session": "t77", "region": 1, "start": 0, "limit": 2});
+    assert!(client.tool("read", read).body().ends_with(": 2"));
+    assert_eq!(made(), [77]);
+    // A name of one can be taken, and its log stays.
+    client.open(json!({"name": "t5"}));
+    assert!(sessions.join("t5.1/raw.log").exists());
+    let list = client.tool("session_list", json!({}));
+    assert!(
+        list.header().contains(&format!("{MANY} sessions, 1 open")),
+        "{}",
+        list.header()
+    );
+}

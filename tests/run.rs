@@ -222,7 +222,11 @@ fn until_does_not_match_the_command_line() {
     assert_eq!(reply.body(), "first\nneedle");
     // It runs on, and ends when it is answered.
     let end = client.run("answer");
-    assert!(end.header().contains("ended #1 exit 0"), "{}", end.text);
+    assert!(
+        end.header().contains("exit 0 (the end of #1: "),
+        "{}",
+        end.text
+    );
 }
 
 #[test]
@@ -340,7 +344,11 @@ fn shells_within_shells() {
     assert_eq!(inner.status(), "prompt", "{}", inner.text);
     check(&mut client, "false | true", "", 0, json!([1, 0]));
     let left = client.run("exit 3");
-    assert!(left.header().contains("ended #1 exit 3"), "{}", left.text);
+    assert!(
+        left.header().contains("exit 3 (the end of #1: "),
+        "{}",
+        left.text
+    );
     assert_eq!(left.facts["exit_code"], 3);
     let over = client.run("exit 5");
     assert_eq!(

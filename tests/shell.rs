@@ -8,7 +8,10 @@ mod common;
 #[path = "../src/place/files.rs"]
 mod files;
 mod fish;
+mod frameworks;
 mod harness;
+mod marks;
+mod nested;
 mod places;
 mod screen;
 mod zsh;
@@ -343,6 +346,68 @@ behaviours! {
     }
     74 "logout file" {
         Bash b74 = bash::logout;
+    }
+    75 "every kind below every kind" {
+        Bash b75 = nested::every_kind;
+        Zsh z75 = nested::every_kind;
+        Fish f75 = nested::every_kind;
+    }
+    76 "variables of shells below" {
+        Bash b76 = nested::own_variables;
+        Zsh z76 = nested::own_variables;
+        Fish f76 = nested::own_variables;
+    }
+    77 "loaded twice" {
+        Bash b77 = nested::loaded_twice;
+        Zsh z77 = nested::loaded_twice;
+        Fish f77 = nested::loaded_twice;
+    }
+    78 "exported under 2 KB" {
+        Bash b78 = nested::exported_size;
+        Zsh z78 = nested::exported_size;
+        Fish f78 = nested::exported_size;
+    }
+    79 "plain form" {
+        Bash b79 = nested::plain;
+        Zsh z79 = nested::plain;
+        Fish f79 = nested::plain;
+    }
+    80 "unfinished control string" {
+        Bash b80 = common::unfinished_string;
+        Zsh z80 = common::unfinished_string;
+        Fish f80 = common::unfinished_string;
+    }
+    81 "starship itself" {
+        Bash b81 = frameworks::starship;
+        Zsh z81 = frameworks::starship;
+        Fish f81 = frameworks::starship;
+    }
+    82 "direnv itself" {
+        Bash b82 = frameworks::direnv;
+        Zsh z82 = frameworks::direnv;
+        Fish f82 = frameworks::direnv;
+    }
+    83 "venv itself" {
+        Bash b83 = frameworks::venv;
+        Zsh z83 = frameworks::venv;
+        Fish f83 = frameworks::venv;
+    }
+    84 "liquidprompt" {
+        Bash b84 = frameworks::liquidprompt;
+        Zsh z84 = frameworks::liquidprompt;
+    }
+    85 "powerlevel9k" {
+        Zsh z85 = frameworks::powerlevel9k;
+    }
+    86 "a person's day, cell by cell" {
+        Bash b86 = screen::person;
+        Zsh z86 = screen::person;
+        Fish f86 = screen::person;
+    }
+    87 "history and files" {
+        Bash b87 = common::history;
+        Zsh z87 = common::history;
+        Fish f87 = common::history;
     }
     72 "nonce unset" {
         Bash b72 = places::no_nonce;

@@ -1,5 +1,6 @@
 //! `paneglass cook`: the terminal engine as people meet it.
 
+mod filter;
 mod limits;
 mod random;
 mod recorded;

@@ -9,6 +9,7 @@
 #   A, B   A;n=;pid=;host=;user=;cwd=        round PS1, and P;n=;pid=;k=s with B round PS2
 #   C      C;n=;pid=                         at the end of PS0
 #   D      D;STATUS;p=1,0,3;n=;pid=          from PROMPT_COMMAND
+# With stderr elsewhere A, B and D come from PROMPT_COMMAND, and there is no C.
 #
 # Names: __PANEGLASS_* are exported, __paneglass_* are not. What must hold, and why lines are as they are:
 # - Functions are parsed with the user's aliases in force, and run beside functions named like builtins, under the
@@ -53,6 +54,10 @@ __paneglass_end() {
             ;;
     esac
     \builtin local s="${__paneglass_s[1]}" n="${__paneglass_count@P}" p="${__paneglass_s[2]-}"
+    # bash 5.3 counts one more until it has read a command while PS0 was set.
+    if [[ ! $__paneglass_n && ($n == 1 || ! ${PS0+x}) ]] && ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 502)); then
+        n=$((n - 1))
+    fi
     __paneglass_q=0
     if ((${#__paneglass_s[@]} > 3)); then
         \builtin local i z=0
@@ -77,10 +82,21 @@ __paneglass_end() {
     # The command number tells a command from an empty line and from Ctrl-C; a syntax error (2) does not count for bash.
     p=${__paneglass_s[1]}
     if [[ $n != "$__paneglass_n" || $p == 2 || $p != "$__paneglass_last" && $p != 130 ]] &&
-        [[ $__paneglass_own && $__paneglass_n && $s ]]; then
-        \builtin printf '\e]133;D;%s\a' "$s;$__paneglass_id" >&62
+        [[ $__paneglass_n && $s ]]; then
+        # The string terminator first: output that ends in the midst of a control string would swallow the marker.
+        __paneglass_print "\\e\\\\" "D;$s;$__paneglass_id"
     fi
     __paneglass_n=$n __paneglass_last=$p
+}
+
+# PREFIX MARKER...: prints the markers, each after the prefix, which is a part of printf's format. The prompts of a shell with its stderr elsewhere are nowhere to be
+# seen, but that it prompts and how its commands ended can be told: on the terminal itself.
+__paneglass_print() {
+    if [[ $__paneglass_own ]]; then
+        \builtin printf "$1"'\e]133;%s\a' "${@:2}" >&62
+    elif [[ -w $__PANEGLASS_TTY ]]; then
+        \builtin printf "$1"'\e]133;%s\a' "${@:2}" >|"$__PANEGLASS_TTY"
+    fi
 }
 
 # Takes in what has become of PROMPT_COMMAND since the last prompt, then makes it look to the user's prompt commands as
@@ -168,8 +184,8 @@ __paneglass_begin() {
     fi
     [[ $PWD == "$__paneglass_pwd" ]] || __paneglass_chdir
     a="A;$__paneglass_id;$__paneglass_at$__paneglass_cwd" b="B;$__paneglass_id"
-    if [[ $__paneglass_own && $__paneglass_late ]]; then
-        \builtin printf '\e]133;%s\a' "$a" "$b" >&62
+    if [[ ! $__paneglass_own || $__paneglass_late ]]; then
+        __paneglass_print '' "$a" "$b"
     fi
     a="\\[\\e]133;$a\\a\\]" b="\\[\\e]133;$b\\a\\]"
     if [[ $__paneglass_own && $PS1 == "$__paneglass_ps1" && $PS1 && ${PS1@a} != *r* ]]; then
@@ -205,15 +221,21 @@ __paneglass_dress() {
     fi
 }
 
-# Sets __paneglass_cwd to the marker's key. Only what the new path does not share with the old one is encoded anew.
+# Sets __paneglass_cwd to the marker's key. Of a path that must be encoded, what it does not share with the last such one.
 __paneglass_chdir() {
-    \builtin local LC_ALL=C o="$__paneglass_pwd"
-    while [[ $PWD != "$o"* ]]; do o=${o%/*}; done
-    __paneglass_hex=${__paneglass_hex:0:${#o} * 2}
-    __paneglass_encode "${PWD:${#o}}"
-    __paneglass_pwd=$PWD __paneglass_hex+=$__paneglass_x __paneglass_cwd=";cwd=~$__paneglass_hex"
+    __paneglass_pwd=$PWD
+    # No ranges: what they hold depends on the locale, and setting that costs more than all the rest.
+    if [[ $PWD != *[!-./_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ]* ]]; then
+        __paneglass_cwd=";cwd=$PWD"
+    else
+        \builtin local LC_ALL=C o="$__paneglass_hexed"
+        while [[ $PWD != "$o"* ]]; do o=${o%/*}; done
+        __paneglass_hex=${__paneglass_hex:0:${#o} * 2}
+        __paneglass_encode "${PWD:${#o}}"
+        __paneglass_hexed=$PWD __paneglass_hex+=$__paneglass_x __paneglass_cwd=";cwd=~$__paneglass_hex"
+    fi
     # A reader stores an OSC up to 4 KiB.
-    ((${#__paneglass_hex} < 3000)) || __paneglass_cwd=
+    ((${#__paneglass_cwd} < 3000)) || __paneglass_cwd=
 }
 
 # Sets __paneglass_x to the hex of $1, a byte at a time: LC_ALL=C is the caller's.
@@ -230,7 +252,7 @@ __paneglass_encode() {
 
 # Once per shell, with stderr on 62: whether this is the session's terminal; hello.
 __paneglass_start() {
-    \builtin local - LC_ALL=C IFS=' ' f='' t e
+    \builtin local - LC_ALL=C IFS=' ' f='' t was="${__paneglass_id-}"
     \builtin set +aeuxT -f
     __paneglass_hook=$'{\n"${__paneglass_run-builtin}" eval "${__PANEGLASS_BASH-}"\n} 62>&2 2>/dev/null'
     # Field 7 of stat, after a name that may hold spaces and parentheses: the controlling terminal (proc(5)).
@@ -243,7 +265,7 @@ __paneglass_start() {
         __PANEGLASS_TTY=$t
     elif [[ -e /dev/fd/62 && ! $__PANEGLASS_TTY -ef /dev/fd/62 ]]; then
         # A sandbox has a /dev of its own, where the number is all that is left; bwrap binds the terminal to the console.
-        [[ ! -e $__PANEGLASS_TTY && $t == "$__PANEGLASS_TTY" ]] || __paneglass_run=:
+        [[ $t == "$__PANEGLASS_TTY" && (! -e $t || /dev/tty -ef /dev/fd/62) ]] || __paneglass_run=:
         [[ ! /dev/console -ef /dev/fd/62 ]] || __PANEGLASS_TTY=/dev/console
     fi
     [[ -t 62 && ! ${PROMPT_COMMAND@a}${PS1@a}${PS0@a} == *r* ]] || __paneglass_run=:
@@ -264,20 +286,51 @@ __paneglass_start() {
         __paneglass_at+=${__paneglass_at:+;}${f%%=*}=$t
     done
     __paneglass_count='\#' __paneglass_n=${__paneglass_n-} __paneglass_view='' __paneglass_seen=''
-    __paneglass_pwd='' __paneglass_late='' __paneglass_ps0=- __paneglass_ps1='' __paneglass_ps2=-
+    __paneglass_pwd='' __paneglass_hex='' __paneglass_hexed='' __paneglass_late='' __paneglass_ps0=- __paneglass_ps1='' __paneglass_ps2=-
     __paneglass_own=1 __paneglass_now=()
     \builtin export __PANEGLASS_NONCE __PANEGLASS_TTY __PANEGLASS_BASH
-    \builtin printf '\e]133;P;k=h;%s;sh=bash;v=%s\a' "$__paneglass_id" "${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}" >&62
+    # Not when the shell reads its files again: it is the same shell.
+    if [[ $was != "$__paneglass_id" ]]; then
+        __paneglass_print '' "P;k=h;$__paneglass_id;sh=bash;v=${BASH_VERSINFO[0]}.${BASH_VERSINFO[1]}"
+    fi
+}
+
+# A zsh or a fish that is started by name is to read our files first, and bash has no hook that sees a command before it
+# runs, except the DEBUG trap, which is the user's. Aliases are in nobody's way: scripts do not see them.
+__paneglass_names() {
+    \builtin local n
+    __paneglass_dir=${BASH_SOURCE[0]%/*}/..
+    [[ $__paneglass_dir == /* ]] || __paneglass_dir=$PWD/$__paneglass_dir
+    for n in zsh fish; do
+        if [[ ! ${BASH_ALIASES[$n]+x} ]] && ! \builtin declare -F "$n" && \builtin type -P "$n"; then
+            # shellcheck disable=SC2139
+            \builtin alias "$n=__paneglass_below $n"
+        fi
+    done >/dev/null
+}
+
+# zsh|fish ARGUMENT...: plain when the files have gone meanwhile.
+__paneglass_below() {
+    if [[ $1 == zsh && -r $__paneglass_dir/zsh/.zshenv ]]; then
+        [[ ${ZDOTDIR+${ZDOTDIR@a}} != *x* ]] || \builtin local -x __PANEGLASS_ZDOTDIR="$ZDOTDIR"
+        ZDOTDIR=$__paneglass_dir/zsh __PANEGLASS_NESTED=1 \builtin command "$@"
+    elif [[ $1 == fish && -r $__paneglass_dir/fish/share/fish/vendor_conf.d/paneglass.fish ]]; then
+        [[ ${XDG_DATA_DIRS+${XDG_DATA_DIRS@a}} != *x* ]] || \builtin local -x __PANEGLASS_XDG="$XDG_DATA_DIRS"
+        XDG_DATA_DIRS=$__paneglass_dir/fish/share:${__PANEGLASS_XDG:-/usr/local/share:/usr/share} __PANEGLASS_NESTED=1 \
+            \builtin command "$@"
+    else
+        \builtin command "$@"
+    fi
 }
 
 if [[ ${__paneglass_nested-} ]]; then
     # From PROMPT_COMMAND, as __PANEGLASS_BASH below has it: 62 is open.
-    __paneglass_start && __paneglass_prompt
+    __paneglass_start && __paneglass_names && __paneglass_prompt
 else
     # Sourced by name: whatever session this environment came from, this terminal is the session's own from here on.
     if [[ ${__paneglass_whole-} ]]; then
         # The file is about to go (ssh): nested shells get the text.
-        __PANEGLASS_BASH=$(\builtin declare -f __paneglass_{prompt,status,end,enter,add,take,begin,dress,chdir,encode,start})
+        __PANEGLASS_BASH=$(\builtin declare -f __paneglass_{prompt,status,end,print,enter,add,take,begin,dress,chdir,encode,start})
         while [[ $__PANEGLASS_BASH == *$'\n '* ]]; do
             __PANEGLASS_BASH=${__PANEGLASS_BASH//$'\n '/$'\n'}
         done
@@ -288,5 +341,5 @@ else
         \builtin printf -v __PANEGLASS_BASH '__paneglass_nested=1; [[ ! -r %q ]] || \\builtin . %q' "$__paneglass_p"{,}
     fi
     \builtin unset -v __PANEGLASS_TTY __paneglass_run
-    { __paneglass_start && __paneglass_take; } 62>&2 2>/dev/null
+    { __paneglass_start && __paneglass_take && __paneglass_names; } 62>&2 2>/dev/null
 fi

@@ -44,7 +44,8 @@ __paneglass_end() {
     [[ -n $__paneglass_ran && ( ${p##*,} == $s || $z == $s ) ]] || p=
     # A line that ran no command has a status only as a syntax error. Ctrl-C (130) enters none.
     if [[ -n $__paneglass_ran || -n $__paneglass_entered && $s != 0 && $s != 130 ]]; then
-        __paneglass_print "D;$s${p:+;p=$p};$__paneglass_id"
+        # The string terminator first: output that ends in the midst of a control string would swallow the marker.
+        print -rn -- $'\e\\\e]133;D;'"$s${p:+;p=$p};$__paneglass_id"$'\a' >|$TTY
     fi
     __paneglass_ran= __paneglass_entered=
 }
@@ -102,31 +103,40 @@ __paneglass_exec() {
         __paneglass_undress PS2
     fi
     __paneglass_ran=1 __paneglass_entered= __paneglass_shown=
-    [[ $1 != *zsh* ]] || __paneglass_nest "$1"
+    [[ $1 != *(zsh|fish)* ]] || __paneglass_nest "$1"
     __paneglass_print "C;$__paneglass_id"
 }
 
-# A zsh that is started by name reads its files through ours. Nothing else sees our ZDOTDIR: installers write to it.
+# A zsh or a fish that is started by name reads its files through ours. Nothing else sees our ZDOTDIR and XDG_DATA_DIRS:
+# installers write to the one, and programs look into the other.
 __paneglass_nest() {
-    local words=("${(z)1}")
-    while [[ $words[1] == (exec|command|nocorrect|noglob) ]]; do
+    local words=("${(z)1}") name=ZDOTDIR
+    while [[ $words[1] == (exec|command|nocorrect|noglob|[[:alpha:]_][[:alnum:]_]#=*) ]]; do
         shift words
     done
-    if [[ ${words[1]:t} == zsh && $1 != *ZDOTDIR* ]]; then
-        __paneglass_zdotdir=(${(t)ZDOTDIR} $ZDOTDIR)
-        if [[ $__paneglass_zdotdir[1] == *export* ]]; then
-            export __PANEGLASS_ZDOTDIR=$ZDOTDIR
+    case ${words[1]:t} in
+        zsh) ;;
+        fish) name=XDG_DATA_DIRS ;;
+        *) return 0 ;;
+    esac
+    if [[ $1 != *$name* ]]; then
+        __paneglass_below=($name "${(Pt)name}" "${(P)name}")
+        if [[ $name == ZDOTDIR && -r $__paneglass_dir/zsh/.zshenv ]]; then
+            [[ $__paneglass_below[2] != *export* ]] || export __PANEGLASS_ZDOTDIR=$ZDOTDIR
+            export ZDOTDIR=$__paneglass_dir/zsh __PANEGLASS_NESTED=1
+        elif [[ $name == XDG_DATA_DIRS && -r $__paneglass_dir/fish/share/fish/vendor_conf.d/paneglass.fish ]]; then
+            [[ $__paneglass_below[2] != *export* ]] || export __PANEGLASS_XDG=$XDG_DATA_DIRS
+            export XDG_DATA_DIRS=$__paneglass_dir/fish/share:${__PANEGLASS_XDG:-/usr/local/share:/usr/share} __PANEGLASS_NESTED=1
         fi
-        export ZDOTDIR=$__paneglass_home __PANEGLASS_NESTED=1
     fi
 }
 
 __paneglass_unnest() {
     if (( ${+__PANEGLASS_NESTED} )); then
-        unset ZDOTDIR __PANEGLASS_ZDOTDIR __PANEGLASS_NESTED
-        if (( $#__paneglass_zdotdir )); then
-            typeset -g ZDOTDIR="$__paneglass_zdotdir[2]"
-            [[ $__paneglass_zdotdir[1] != *export* ]] || export ZDOTDIR
+        unset $__paneglass_below[1] __PANEGLASS_ZDOTDIR __PANEGLASS_XDG __PANEGLASS_NESTED
+        if [[ -n $__paneglass_below[2] ]]; then
+            typeset -g "$__paneglass_below[1]=$__paneglass_below[3]"
+            [[ $__paneglass_below[2] != *export* ]] || export $__paneglass_below[1]
         fi
     fi
 }
@@ -174,17 +184,22 @@ __paneglass_undress() {
     fi
 }
 
-# Sets __paneglass_cwd to the marker's key. Only what the new path does not share with the old one is encoded anew.
+# Sets __paneglass_cwd to the marker's key. Of a path that must be encoded, what it does not share with the last such one.
 __paneglass_chdir() {
-    local o=$__paneglass_pwd
-    while [[ $PWD != $o* ]]; do
-        o=${o%/*}
-    done
-    __paneglass_hex=${__paneglass_hex[1,2*$#o]}
-    __paneglass_encode ${PWD[$#o+1,-1]}
-    __paneglass_hex+=$__paneglass_x __paneglass_pwd=$PWD __paneglass_cwd=";cwd=~$__paneglass_hex"
+    __paneglass_pwd=$PWD
+    if [[ $PWD != *[^A-Za-z0-9._/-]* ]]; then
+        __paneglass_cwd=";cwd=$PWD"
+    else
+        local o=$__paneglass_hexed
+        while [[ $PWD != $o* ]]; do
+            o=${o%/*}
+        done
+        __paneglass_hex=${__paneglass_hex[1,2*$#o]}
+        __paneglass_encode ${PWD[$#o+1,-1]}
+        __paneglass_hex+=$__paneglass_x __paneglass_hexed=$PWD __paneglass_cwd=";cwd=~$__paneglass_hex"
+    fi
     # A reader stores an OSC up to 4 KiB.
-    (( $#__paneglass_hex < 3000 )) || __paneglass_cwd=
+    (( $#__paneglass_cwd < 3000 )) || __paneglass_cwd=
     __paneglass_a="A;$__paneglass_id;$__paneglass_at$__paneglass_cwd" __paneglass_ps1=
 }
 
@@ -196,7 +211,7 @@ __paneglass_encode() {
 
 # Once per shell: whether this is the session's terminal; hello.
 () {
-    local stat t at
+    local stat t at was=${__paneglass_id-}
     # Field 7 of stat, after a name that may hold spaces and parentheses: the controlling terminal (proc(5)).
     { read -r stat </proc/self/stat } 2>/dev/null
     stat=${${=stat##*\) }[5]}
@@ -211,7 +226,7 @@ __paneglass_encode() {
     if [[ ! -w $TTY || ${(t)PS1} == *readonly* ]]; then
         return 0
     fi
-    typeset -g __paneglass_id="n=$__PANEGLASS_NONCE;pid=$$" __paneglass_at= __paneglass_home=${__paneglass_reading:h}
+    typeset -g __paneglass_id="n=$__PANEGLASS_NONCE;pid=$$" __paneglass_at= __paneglass_dir=${__paneglass_reading:h:h}
     for t in host=${(%):-%M} user=${(%):-%n}; do
         at=${t#*=}
         if [[ $at == *[^A-Za-z0-9._-]* ]]; then
@@ -221,18 +236,19 @@ __paneglass_encode() {
         __paneglass_at+=${__paneglass_at:+;}${t%%=*}=$at
     done
     typeset -g __paneglass_b=$'%{\e]133;B;'$__paneglass_id$'\a%}' __paneglass_mark=$'%{\e]133;P;'$__paneglass_id$';k=e\a%}'
-    typeset -g __paneglass_any=$'%{\e]133;[ABP];n=[^%]#\a%}' __paneglass_pwd= __paneglass_hex= __paneglass_shown= __paneglass_in_line=
+    typeset -g __paneglass_any=$'%{\e]133;[ABP];n=[^%]#\a%}' __paneglass_pwd= __paneglass_hex= __paneglass_hexed= __paneglass_shown= __paneglass_in_line=
     typeset -g __paneglass_ran=${__paneglass_ran-} __paneglass_entered= __paneglass_hooked=
     typeset -g __paneglass_clean1= __paneglass_clean2= __paneglass_ps1= __paneglass_ps2=
     typeset -gi __paneglass_lost=0
-    typeset -ga __paneglass_zdotdir=()
+    typeset -ga __paneglass_below=()
     typeset -gx __PANEGLASS_NONCE __PANEGLASS_TTY
     # A bash that is started from here finds its way in; shell/bash/integration.bash knows these.
-    t=${__paneglass_home:h}/bash/integration.bash
+    t=$__paneglass_dir/bash/integration.bash
     if [[ -r $t && -z ${PROMPT_COMMAND-} ]]; then
         typeset -gx __PANEGLASS_BASH="__paneglass_nested=1; [[ ! -r ${(qq)t} ]] || \\builtin . ${(qq)t}"
         typeset -gx PROMPT_COMMAND=$'{\n"${__paneglass_run-builtin}" eval "${__PANEGLASS_BASH-}"\n} 62>&2 2>/dev/null'
     fi
-    __paneglass_print "P;k=h;$__paneglass_id;sh=zsh;v=${(M)ZSH_VERSION##[0-9]##.[0-9]##}"
+    # Not when the shell reads its files again: it is the same shell.
+    [[ $was == $__paneglass_id ]] || __paneglass_print "P;k=h;$__paneglass_id;sh=zsh;v=${(M)ZSH_VERSION##[0-9]##.[0-9]##}"
     __paneglass_hooks
 }

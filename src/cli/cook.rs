@@ -15,13 +15,16 @@ Turns a recording of a terminal into plain lines, as the terminal showed them.
 Usage:
   paneglass cook [OPTIONS] [FILE]
 
-Reads standard input without FILE or when it is -.
+Reads standard input without FILE or when it is -. Lines come out as they leave
+the screen, so memory does not grow with the recording.
 
 Options:
       --cols N         columns of the terminal that was recorded (default 80)
       --rows N         its rows (default 24)
+      --resize AT:CxR  from byte AT of the recording on it had C columns and
+                       R rows; may be given again
       --screen         print the screen as it is at the end, not the lines
-      --tmux VERSION   measure characters as this tmux does, such as 3.3a
+      --tmux VERSION   measure characters as this tmux does (default 3.3a)
   -h, --help           this text
 
 Examples:
@@ -93,7 +96,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Option<Arguments>, lexopt::Error>
             Long("cols") => arguments.cols = size(parser.value()?)?,
             Long("rows") => arguments.rows = size(parser.value()?)?,
             Long("screen") => arguments.screen = true,
-            Long("tmux") => arguments.rules = width::Rules::for_version(&parser.value()?.string()?),
+            Long("tmux") => arguments.rules = version(parser.value()?)?,
             Long("resize") => arguments.resizes.push(resize(parser.value()?)?),
             Value(file) if arguments.file.is_none() => arguments.file = Some(file.into()),
             other => return Err(other.unexpected()),
@@ -113,6 +116,19 @@ fn size(value: OsString) -> Result<u16, lexopt::Error> {
     })
 }
 
+/// As `tmux -V` prints it, with or without its first word.
+fn version(value: OsString) -> Result<width::Rules, lexopt::Error> {
+    use lexopt::prelude::*;
+    value.parse_with(|text| {
+        let number = text.trim_start_matches("tmux ").trim_start_matches("next-");
+        if number.starts_with(|c: char| c.is_ascii_digit()) {
+            Ok(width::Rules::for_version(text))
+        } else {
+            Err("not a version of tmux, such as 3.3a")
+        }
+    })
+}
+
 /// `OFFSET:COLSxROWS`.
 fn resize(value: OsString) -> Result<Resize, lexopt::Error> {
     use lexopt::prelude::*;
@@ -126,7 +142,7 @@ fn resize(value: OsString) -> Result<Resize, lexopt::Error> {
         };
         (resize.cols > 0 && resize.rows > 0).then_some(resize)
     };
-    value.parse_with(|text| read(text).ok_or("not OFFSET:COLSxROWS"))
+    value.parse_with(|text| read(text).ok_or("not AT:COLSxROWS, such as 4096:120x40"))
 }
 
 fn cook(arguments: &Arguments) -> io::Result<()> {

@@ -26,22 +26,17 @@ is cut. Needs nothing but this program.",
         Flag::new(
             "invitation",
             Takes::Value("X"),
-            "the invitation, needed the first time; - reads it from\nstandard input",
-        ),
-        Flag::new(
-            "invitation-file",
-            Takes::Value("FILE"),
-            "read the invitation from a file",
+            "the invitation, needed the first time; @FILE reads\nit from a file, - from standard input",
         ),
         Flag::new(
             "insecure",
             Takes::Nothing,
-            "allow http:// to another machine: a network that you trust",
+            "allow http:// to another machine: you trust the\nnetwork",
         ),
         Flag::new(
             "via",
             Takes::Value("COMMAND ..."),
-            "speak over this command's input and output; comes last",
+            "speak over this command's input and output;\ncomes last",
         ),
     ],
     notes: "\
@@ -63,8 +58,8 @@ struct Asked {
     url: Option<String>,
     via: Vec<String>,
     insecure: bool,
+    /// As it was given: itself, or where it is to be read.
     invitation: Option<String>,
-    file: Option<OsString>,
 }
 
 pub fn run(parser: lexopt::Parser) -> ExitCode {
@@ -85,7 +80,6 @@ fn read(mut parser: lexopt::Parser) -> Result<Option<Asked>, lexopt::Error> {
             Arg::Short('h') | Arg::Long("help") => return Ok(None),
             Arg::Long("insecure") => asked.insecure = true,
             Arg::Long("invitation") => asked.invitation = Some(text(parser.value()?)),
-            Arg::Long("invitation-file") => asked.file = Some(parser.value()?),
             Arg::Long("via") => {
                 asked.via.push(text(parser.value()?));
                 asked.via.extend(parser.raw_args()?.map(text));
@@ -98,9 +92,6 @@ fn read(mut parser: lexopt::Parser) -> Result<Option<Asked>, lexopt::Error> {
     match (&asked.url, asked.via.is_empty()) {
         (None, true) => error("which server? URL or --via COMMAND"),
         (Some(_), false) => error("either URL or --via COMMAND"),
-        _ if asked.invitation.is_some() && asked.file.is_some() => {
-            error("either --invitation or --invitation-file")
-        }
         _ => Ok(Some(asked)),
     }
 }
@@ -111,15 +102,17 @@ fn join(asked: Asked) -> Result<(), String> {
         Some(url) => Address::parse(url, asked.insecure).map_err(|error| error.to_string())?,
         None => Address::Via(asked.via.clone()),
     };
-    let text = match (&asked.invitation, &asked.file) {
-        (Some(dash), _) if dash == "-" => Some(first_line(std::io::stdin().lock())?),
-        (Some(text), _) => return Err(again(&asked, text)),
-        (None, Some(file)) => {
-            let opened = std::fs::File::open(file)
-                .map_err(|error| format!("cannot read {}: {error}", file.to_string_lossy()))?;
-            Some(first_line(std::io::BufReader::new(opened))?)
-        }
-        (None, None) => None,
+    let text = match asked.invitation.as_deref() {
+        None => None,
+        Some("-") => Some(first_line(std::io::stdin().lock())?),
+        Some(text) => match text.strip_prefix('@') {
+            Some(file) => {
+                let opened = std::fs::File::open(file)
+                    .map_err(|error| format!("cannot read {file}: {error}"))?;
+                Some(first_line(std::io::BufReader::new(opened))?)
+            }
+            None => return Err(again(&asked, text)),
+        },
     };
     let invitation = text.map(|text| Secret::shown(&text));
     if invitation

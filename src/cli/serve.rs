@@ -37,7 +37,7 @@ people. Runs until it is stopped; sessions live on.",
             "with the tools for remote machines, which join by\n`paneglass join`",
         ),
         Flag::new(
-            "device-url",
+            "join-url",
             Takes::Value("URL"),
             "what those are told to join (default: the TCP address,\nelse ssh:// and this machine's name)",
         ),
@@ -67,8 +67,8 @@ pub fn run(args: &Parsed) -> ExitCode {
     if args.has("host") && !args.has("tcp") {
         return super::wrong(SYNTAX.command, "--host is for --tcp");
     }
-    if args.has("device-url") && !args.has("devices") {
-        return super::wrong(SYNTAX.command, "--device-url is for --devices");
+    if args.has("join-url") && !args.has("devices") {
+        return super::wrong(SYNTAX.command, "--join-url is for --devices");
     }
     let tcp = args.has("tcp").then(|| Tcp {
         port,
@@ -89,8 +89,8 @@ fn serve(args: &Parsed, tcp: Option<&Tcp>) -> Result<(), String> {
         if args.has("devices") {
             words.push("--devices".into());
         }
-        if let Some(url) = args.value("device-url") {
-            words.extend(["--device-url".into(), url.into()]);
+        if let Some(url) = args.value("join-url") {
+            words.extend(["--join-url".into(), url.into()]);
         }
         if let Some(socket) = args.value("socket") {
             words.extend(["--socket".into(), socket.into()]);
@@ -103,7 +103,7 @@ fn serve(args: &Parsed, tcp: Option<&Tcp>) -> Result<(), String> {
             .map_err(|error| format!("{socket:?} is no path: {error}"))?;
     }
     let devices = args.has("devices").then(|| shared::ForDevices {
-        url: args.value("device-url").map(str::to_owned),
+        url: args.value("join-url").map(str::to_owned),
     });
     shared::serve(&config, tcp, devices.as_ref(), |line| {
         eprintln!("{}: {line}", SYNTAX.command);

@@ -24,10 +24,6 @@ pub fn integer(name: &'static str, description: &str) -> Property {
     Property::new(name, description, typed("integer"))
 }
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for the records of further toolsets")
-)]
 pub fn number(name: &'static str, description: &str) -> Property {
     Property::new(name, description, typed("number"))
 }

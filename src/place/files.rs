@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
     dead_code,
     reason = "installed copies on other hosts are told apart by it"
 )]
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The environment variable that carries the session's nonce. Without it the integration prints nothing.
 pub const NONCE: &str = "__PANEGLASS_NONCE";
@@ -27,6 +27,7 @@ const FILES: &[(&str, &str)] = &[
     (ZSH_ENV, include_str!("../../shell/zsh/zshenv")),
     (ZSH, include_str!("../../shell/zsh/integration.zsh")),
     (FISH, include_str!("../../shell/fish/integration.fish")),
+    (FISH_VENDOR, include_str!("../../shell/fish/vendor.fish")),
 ];
 const BASH_RC: &str = "bash/rc";
 const BASH: &str = "bash/integration.bash";
@@ -34,6 +35,8 @@ const ZSH_DIR: &str = "zsh";
 const ZSH_ENV: &str = "zsh/.zshenv";
 const ZSH: &str = "zsh/integration.zsh";
 const FISH: &str = "fish/integration.fish";
+/// Where a fish looks whose XDG_DATA_DIRS has `fish/share`.
+const FISH_VENDOR: &str = "fish/share/fish/vendor_conf.d/paneglass.fish";
 
 /// A shell that the integration knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -58,6 +58,8 @@ pub(super) struct Sight {
     pub watched: Option<Vec<u32>>,
     /// A thread was on a processor.
     pub running: bool,
+    /// Its only thread sleeps until the terminal has input, and for nothing else: no other descriptor, no time.
+    pub alone: bool,
 }
 
 /// Looks at the threads of one process.
@@ -76,11 +78,13 @@ impl Looker<'_> {
             watch: Watch::Elsewhere,
             watched: Some(Vec::new()),
             running,
+            alone: false,
         };
         let mut held = None;
         for thread in self.threads() {
             let watch = match self.strong(thread) {
-                Strong::Sees(watch, fds) => {
+                Strong::Sees(watch, fds, alone) => {
+                    sight.alone = alone && self.process.threads <= 1;
                     if let Some(watched) = &mut sight.watched {
                         watched.extend(fds);
                     }
@@ -157,11 +161,11 @@ impl Looker<'_> {
         let Some(call) = Call::parse(&line, numbers) else {
             return Strong::Hidden;
         };
-        let sleeps_elsewhere = Strong::Sees(Watch::Elsewhere, Vec::new());
+        let sleeps_elsewhere = Strong::Sees(Watch::Elsewhere, Vec::new(), false);
         let (by, watched) = match call {
             Call::Running => return Strong::Runs,
             Call::Other => return sleeps_elsewhere,
-            Call::Ring => return Strong::Sees(Watch::Hidden, Vec::new()),
+            Call::Ring => return Strong::Sees(Watch::Hidden, Vec::new(), false),
             Call::Read { fd } => (By::Read, Some(vec![fd])),
             Call::Poll { entries, count } => (By::Poll, self.poll_watched(thread, entries, count)),
             Call::Select { set, count } => (By::Poll, self.select_watched(thread, set, count)),
@@ -175,9 +179,14 @@ impl Looker<'_> {
         let Some(watched) = watched else {
             return Strong::Hidden;
         };
-        match self.files(thread).has_terminal(&watched) {
-            Some(true) => Strong::Sees(Watch::Terminal(by), watched),
-            Some(false) => Strong::Sees(Watch::Elsewhere, watched),
+        let files = self.files(thread);
+        let only = |fd: &u32| files.has_terminal(&[*fd]) == Some(true);
+        match files.has_terminal(&watched) {
+            Some(true) => {
+                let alone = call::unlimited(&line, numbers) && watched.iter().all(only);
+                Strong::Sees(Watch::Terminal(by), watched, alone)
+            }
+            Some(false) => Strong::Sees(Watch::Elsewhere, watched, false),
             None => Strong::Hidden,
         }
     }
@@ -290,8 +299,8 @@ impl Looker<'_> {
 
 /// What the system call of a thread tells.
 enum Strong {
-    /// What it is, and the descriptors that it waits for.
-    Sees(Watch, Vec<u32>),
+    /// What it is, the descriptors that it waits for, and whether for the terminal and nothing else.
+    Sees(Watch, Vec<u32>, bool),
     Runs,
     /// It could not be read: the wait channel has to do.
     Hidden,

@@ -39,13 +39,16 @@ const IO_URING_ENTER: u64 = 426;
 /// epoll_pwait2, likewise.
 const EPOLL_PWAIT2: u64 = 441;
 
+/// poll, which aarch64 does not have: its number there means another call.
+const POLL_X86_64: u64 = 7;
+
 /// arch/x86/entry/syscalls/syscall_64.tbl: read, pread64, readv, preadv, preadv2; poll, ppoll; select, pselect6;
 /// epoll_wait, epoll_pwait.
 #[cfg(any(target_arch = "x86_64", test))]
 pub(super) const X86_64: Numbers = Numbers {
     read: &[0, 17, 19, 295, 327],
     splice: 275,
-    poll: &[7, 271],
+    poll: &[POLL_X86_64, 271],
     select: &[23, 270],
     epoll: &[232, 281, EPOLL_PWAIT2],
     resumed: 219,
@@ -123,6 +126,36 @@ impl Call {
         } else {
             Self::Other
         })
+    }
+}
+
+/// Whether a call that waits for descriptors does so without a time limit. The line as [`Call::parse`] takes it; true
+/// for a read.
+pub(super) fn unlimited(line: &[u8], numbers: &Numbers) -> bool {
+    let mut words = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
+    let call = words.next().and_then(number);
+    let args: Vec<u64> = words.filter_map(hex).collect();
+    let (Some(call), [_, _, third, fourth, fifth, ..]) = (call, args.as_slice()) else {
+        return false;
+    };
+    let call: u64 = call;
+    // poll and epoll_wait count milliseconds, below 0 for ever; the others point to a time, nowhere for ever.
+    let counted = |register: u64| (descriptor(register) as i32) < 0;
+    if numbers.read.contains(&call) {
+        true
+    } else if numbers.poll.contains(&call) {
+        match call {
+            POLL_X86_64 if numbers.poll.len() > 1 => counted(*third),
+            _ => *third == 0,
+        }
+    } else if numbers.select.contains(&call) {
+        *fifth == 0
+    } else if call == EPOLL_PWAIT2 {
+        *fourth == 0
+    } else {
+        numbers.epoll.contains(&call) && counted(*fourth)
     }
 }
 

@@ -16,6 +16,9 @@ mod tests;
 /// Terminals within terminals that are followed: sudo in script in a session is two.
 const MAX_RELAYS: u8 = 3;
 
+/// A terminal whose mode changed while its processes were looked at is looked at again, so often.
+const MAX_LOOKS: u8 = 4;
+
 /// A terminal as it is now.
 #[derive(Clone, Debug)]
 pub(super) struct Terminal {
@@ -69,6 +72,7 @@ struct Finding {
     verdict: Verdict,
     hedged: bool,
     by: Option<By>,
+    alone: bool,
     process: Option<Process>,
     running: bool,
     relays: u8,
@@ -82,6 +86,7 @@ impl Finding {
             verdict,
             hedged: false,
             by: None,
+            alone: false,
             running: process.is_some_and(Process::is_running),
             process: process.cloned(),
             relays: 0,
@@ -92,9 +97,18 @@ impl Finding {
 }
 
 pub(super) fn look(proc: &Proc, pane_pid: Pid, path: &Path) -> View {
-    let tree = proc.tree();
-    let terminal = Terminal::open(path);
-    judge(proc, &tree, pane_pid, terminal.as_ref())
+    let mut looks = MAX_LOOKS;
+    loop {
+        let tree = proc.tree();
+        let terminal = Terminal::open(path);
+        let view = judge(proc, &tree, pane_pid, terminal.as_ref());
+        looks -= 1;
+        // A shell that has just taken its terminal back would look like a program that reads whole lines.
+        let mode = |terminal: Option<Terminal>| terminal.and_then(|terminal| terminal.mode);
+        if looks == 0 || mode(Terminal::open(path)) == mode(terminal) {
+            return view;
+        }
+    }
 }
 
 /// As [`look`], of a tree and a terminal that were looked at already.
@@ -123,6 +137,7 @@ fn judge(proc: &Proc, tree: &Tree, pane_pid: Pid, terminal: Option<&Terminal>) -
         verdict: finding.verdict,
         hedged: finding.hedged,
         waits_by: finding.by.map(Into::into),
+        alone: finding.alone,
         foreground,
         cpu_ticks: finding
             .process
@@ -294,6 +309,7 @@ impl Scene<'_> {
             verdict,
             hedged,
             by,
+            alone: sight.alone && verdict == Verdict::Waiting,
             running: sight.running,
             secret: verdict == Verdict::Waiting && self.terminal.hides_a_line(),
             unread: self.terminal.unread,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Pid, TICKS_PER_SECOND};
+use super::{Pid, TICKS_PER_SECOND, people};
 
 /// What the foreground job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,13 @@ pub struct Named {
     pub command: String,
 }
 
+impl Named {
+    /// Whether it hands typed keys to a place that cannot be seen from here: ssh, docker, a nested tmux.
+    pub fn is_remote(&self) -> bool {
+        people::is_remote(&[self.name.clone().into_bytes()], "")
+    }
+}
+
 /// The foreground process group of a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Foreground {
@@ -62,6 +69,8 @@ pub struct View {
     pub hedged: bool,
     /// How it waits, when it does.
     pub waits_by: Option<WaitsBy>,
+    /// Its only thread waits for the terminal and for nothing else: no other descriptor, no time.
+    pub alone: bool,
     /// The terminal's foreground job. None when it cannot be told.
     pub foreground: Option<Foreground>,
     /// The process that waits, else the foreground job's leader. Behind `script`, `sudo` and the like, the one on
@@ -123,6 +132,7 @@ mod tests {
             verdict: Verdict::Waiting,
             hedged: false,
             waits_by: Some(WaitsBy::Poll),
+            alone: false,
             foreground: None,
             process: Some(Named {
                 pid: Pid(pid),

@@ -16,6 +16,8 @@ pub enum Status {
     /// A line given to a program was its last: the program's command has ended too.
     DoneWith {
         command: u32,
+        /// The program, as it was started.
+        label: String,
         exit: Option<i32>,
         pipestatus: Vec<i32>,
     },
@@ -33,6 +35,12 @@ pub enum Status {
     Prompt { at: String },
     /// A shell wants the rest of an unfinished command.
     Continuation,
+    /// Foreseen questions were answered; it waits at this line, which no rule answers.
+    Unanswered { at: String, secret: bool },
+    /// A rule that was to stop there has matched; it runs on.
+    Stopped,
+    /// A shell with markers is at its prompt.
+    Shell,
     /// A full-screen program has drawn its screen, or output has paused.
     Settled,
     /// Nothing runs.
@@ -51,7 +59,9 @@ impl Status {
             Status::Running | Status::Cancelled => "running",
             Status::Until => "until",
             Status::Waiting { .. } | Status::Continuation => "waiting",
-            Status::Prompt { .. } => "prompt",
+            Status::Prompt { .. } | Status::Shell => "prompt",
+            Status::Unanswered { .. } => "unanswered",
+            Status::Stopped => "stopped",
             Status::Settled | Status::Idle => "settled",
             Status::Closed { .. } => "closed",
         }
@@ -79,11 +89,12 @@ impl std::fmt::Display for Header<'_> {
         }
         let running = matches!(
             self.status,
-            Status::Running | Status::Until | Status::Cancelled
+            Status::Running | Status::Until | Status::Stopped | Status::Cancelled
         );
         match self.status {
             Status::Running => write!(f, " · running")?,
             Status::Until => write!(f, " · until matched, running")?,
+            Status::Stopped => write!(f, " · stopped by a rule, running")?,
             Status::Cancelled => write!(f, " · cancelled, running")?,
             other => write!(f, " · {}", state(other))?,
         }
@@ -108,6 +119,9 @@ impl std::fmt::Display for Header<'_> {
 /// A line that a program stands at is quoted up to this many characters.
 pub const AT_MOST: usize = 80;
 
+/// A command that ended is named by at most so many characters.
+const LABEL_MOST: usize = 40;
+
 fn state(status: &Status) -> String {
     match status {
         Status::Done { exit, pipestatus } => exit_text(*exit, pipestatus),
@@ -117,9 +131,14 @@ fn state(status: &Status) -> String {
         }
         Status::DoneWith {
             command,
+            label,
             exit,
             pipestatus,
-        } => format!("ended #{command} {}", exit_text(*exit, pipestatus)),
+        } => format!(
+            "{} (the end of #{command}: {})",
+            exit_text(*exit, pipestatus),
+            words::one_line(label, LABEL_MOST)
+        ),
         Status::Waiting { at, secret, hedged } => {
             let at = words::one_line(at, AT_MOST);
             let verb = if *hedged { "may be waiting" } else { "waiting" };
@@ -130,6 +149,18 @@ fn state(status: &Status) -> String {
                 (false, false) => format!("{verb} at \"{at}\""),
             }
         }
+        Status::Unanswered { at, .. } if at.trim().is_empty() => {
+            "unanswered, waiting for input".into()
+        }
+        Status::Unanswered { at, secret } => {
+            let kind = if *secret {
+                "secret question"
+            } else {
+                "question"
+            };
+            format!("unanswered {kind} \"{}\"", words::one_line(at, AT_MOST))
+        }
+        Status::Shell => "at the shell's prompt".into(),
         Status::Prompt { at } => format!("prompt \"{}\"", words::one_line(at, AT_MOST)),
         Status::Continuation => {
             "waiting at a continuation prompt: the command is unfinished".into()
@@ -137,7 +168,7 @@ fn state(status: &Status) -> String {
         Status::Settled => "settled".into(),
         Status::Idle => "nothing runs".into(),
         Status::Closed { how, .. } => how.clone(),
-        Status::Running | Status::Until | Status::Cancelled => "running".into(),
+        Status::Running | Status::Until | Status::Stopped | Status::Cancelled => "running".into(),
     }
 }
 
@@ -208,6 +239,17 @@ mod tests {
             done(None, &[]),
             None,
             "[t1 #12 · ended, status unknown · 1.8 s · no output]",
+        );
+        let with = Status::DoneWith {
+            command: 9,
+            label: "python3 -q".into(),
+            exit: Some(3),
+            pipestatus: Vec::new(),
+        };
+        check(
+            with,
+            None,
+            "[t1 #12 · exit 3 (the end of #9: python3 -q) · 1.8 s · no output]",
         );
         check(
             Status::Running,

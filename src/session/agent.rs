@@ -25,6 +25,9 @@ pub struct Agent {
     pub seen: u64,
     /// When it last typed here, milliseconds since the epoch; 0: never.
     pub typed_ms: u64,
+    /// The screen's rows as it last saw them. Not kept over a restart: then it is told the whole again.
+    #[serde(skip)]
+    pub screen: Option<Vec<String>>,
 }
 
 impl Session {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use regex::Regex;
 
+use super::checkpoint::Checkpoint;
 use super::log::Log;
 use super::prompts::Prompts;
 use super::registry::LIVE_SESSIONS;
@@ -183,14 +184,18 @@ impl Sessions {
     /// Moves the logs of an ended session of this name to NAME.1, NAME.2, ...
     fn archive(&self, name: &str) -> Result<(), Error> {
         let old = self.layout.session(name).path;
+        // An exited pane that still shows its last screen has the name in tmux too.
         if let Some(session) = self.list().get(name).cloned() {
-            // An exited pane that still shows its last screen has the name in tmux too.
-            self.tmux.kill(&session.pane)?;
+            self.kill_pane(&session.pane, &session.meta.nonce)?;
             if let Some(follower) = &self.follower {
                 follower.forget(&session);
             }
         }
+        if let Some(meta) = self.closed().get(name).cloned() {
+            self.kill_pane(&PaneId(meta.pane), &meta.nonce)?;
+        }
         self.list().remove(name);
+        self.closed().remove(name);
         if old.exists() {
             let free = |path: &PathBuf| !path.exists();
             let new = (1u32..)
@@ -285,6 +290,16 @@ impl Sessions {
 }
 
 pub(super) fn fresh_state(meta: &Meta, dir: &SessionDir) -> Result<State, Error> {
+    Ok(State::new(
+        Terminal::new(options(meta)),
+        TextLog::create(dir)?,
+        Log::new(dir),
+        prompts(meta)?,
+        Checkpoint::none(meta, dir),
+    ))
+}
+
+pub(super) fn prompts(meta: &Meta) -> Result<Prompts, Error> {
     let own = match &meta.prompt_pattern {
         Some(pattern) => Some(
             Regex::new(pattern)
@@ -292,20 +307,19 @@ pub(super) fn fresh_state(meta: &Meta, dir: &SessionDir) -> Result<State, Error>
         ),
         None => None,
     };
-    let term = Terminal::new(Options {
+    Ok(Prompts::new(own))
+}
+
+/// The terminal as a session's log begins.
+pub(super) fn options(meta: &Meta) -> Options {
+    Options {
         cols: meta.cols,
         rows: meta.rows,
         rules: width::Rules::for_version(&meta.tmux_version),
         nonce: Some(meta.nonce.clone()),
         // A window that a person may enlarge, or widen, pulls history back: so many rows are kept revisable.
         hold_back: meta.rows.saturating_mul(HELD_SCREENS),
-    });
-    Ok(State::new(
-        term,
-        TextLog::create(&dir.text())?,
-        Log::new(dir),
-        Prompts::new(own),
-    ))
+    }
 }
 
 pub(super) fn session(meta: Meta, dir: SessionDir, state: State) -> Session {

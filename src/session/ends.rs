@@ -96,6 +96,10 @@ impl Session {
         {
             return;
         }
+        // Before what runs is closed: the next server does that itself, after what may still come.
+        if state.ending.is_none() && state.checkpoint.due_at_end(state.offset()) {
+            state.write_checkpoint();
+        }
         state.ending = Some(ending);
         let at = state.moment();
         let inner = &mut *state;
@@ -145,7 +149,7 @@ fn exit(session: &Session, tmux: &Tmux) -> Option<Info> {
 /// Waits until the log holds all that the pane printed. A dead pane keeps its pipe open, so nothing says so
 /// outright: but a pane that tmux calls dead has been read to its end, one more answer from tmux means that its
 /// loop has written to the pipe what fits, and a tap that sleeps has taken all of it.
-fn drain(session: &Session, tmux: &Tmux, proc: &Proc) {
+pub(super) fn drain(session: &Session, tmux: &Tmux, proc: &Proc) {
     let deadline = Instant::now() + PATIENCE;
     let mut quiet = 0;
     let mut length = None;

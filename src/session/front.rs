@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Session;
+use regex::Regex;
+
 use super::meta::Ending;
 use super::registry::Sessions;
 use super::watch::Woken;
-use crate::proc::{Verdict, View, WaitsBy};
+use super::{Session, ends};
+pub use crate::proc::View;
+use crate::proc::{Verdict, WaitsBy};
 
 /// How long an ended program's status and last output are waited for; see `ends`.
 const ENDING: Duration = Duration::from_secs(12);
@@ -15,13 +18,22 @@ const ENDING: Duration = Duration::from_secs(12);
 /// How long the log may lag behind the kernel's view before that is taken at its word.
 const LAG: Duration = Duration::from_secs(1);
 
+/// The same while more of the log keeps coming.
+const LAG_MOST: Duration = Duration::from_secs(20);
+
+/// A program that prints without pause while it waits is looked at so often.
+const STALE_MOST: u8 = 4;
+
 /// The process that waits for keys one by one, as a shell's editor does.
 fn editing(front: &Front) -> Option<u32> {
     match front {
-        Front::Prompt { view, .. } | Front::Waiting { view, .. } if !view.canonical => view
-            .process
-            .as_ref()
-            .and_then(|process| u32::try_from(process.pid.0).ok()),
+        Front::Prompt { view, .. } | Front::Waiting { view, .. }
+            if !view.canonical || view.waits_by == Some(WaitsBy::Poll) =>
+        {
+            view.process
+                .as_ref()
+                .and_then(|process| u32::try_from(process.pid.0).ok())
+        }
         _ => None,
     }
 }
@@ -108,39 +120,67 @@ fn program_name(command: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_string()
 }
 
-/// The kernel's word is enough: a read of whole lines that nothing hedges.
+/// The kernel's word is enough: a read of whole lines, or a process that does nothing but wait for keys.
 pub fn certain(view: &View) -> bool {
-    view.verdict == Verdict::Waiting
-        && !view.hedged
-        && view.canonical
-        && view.waits_by == Some(WaitsBy::Read)
+    view.verdict == Verdict::Waiting && view.alone || reads(view) && view.canonical
+}
+
+/// It sleeps in a read of the terminal, and nothing hedges that.
+pub fn reads(view: &View) -> bool {
+    view.verdict == Verdict::Waiting && !view.hedged && view.waits_by == Some(WaitsBy::Read)
 }
 
 impl Sessions {
     /// Looks at the log's state first and asks /proc only when no shell's marker has settled it. A session whose
     /// program has just ended is looked at again when its end is known.
     pub fn front(&self, session: &Arc<Session>) -> Front {
+        self.front_with(session, None)
+    }
+
+    /// The same with one more pattern for prompts.
+    pub fn front_with(&self, session: &Arc<Session>, prompt: Option<&Regex>) -> Front {
         let watch = session.watch();
         let (_running, never) = crossbeam_channel::bounded(0);
-        let front = self.front_now(session);
+        let front = self.front_at_rest(session, prompt);
         if matches!(&front, Front::Working { view } if view.verdict == Verdict::Gone) {
             let deadline = Instant::now() + ENDING;
             while session.state().ending.is_none() && watch.wait(deadline, &never) == Woken::Changed
             {
             }
-            return self.front_now(session);
+            return self.front_at_rest(session, prompt);
         }
         // The shell that runs the command edits a line again: the command has ended, and the log is about to say
         // so. Unless it says nothing: then the command itself has the shell read keys (read -e, read -n 1).
         let shell = session.state().regions.running_shell();
         if shell.is_some() && editing(&front) == shell {
-            let deadline = Instant::now() + LAG;
+            // After a flood there is much to be said first: as long as it goes on, it lags.
+            let most = Instant::now() + LAG_MOST;
             while session.state().regions.running_shell() == shell
-                && watch.wait(deadline, &never) == Woken::Changed
-            {}
-            return self.front_now(session);
+                && watch.wait(most.min(Instant::now() + LAG), &never) == Woken::Changed
+            {
+            }
+            // On a machine that is busy it lags longer: then whoever writes it is asked.
+            if session.state().regions.running_shell() == shell {
+                ends::drain(session, &self.tmux, &self.proc);
+            }
+            return self.front_at_rest(session, prompt);
         }
         front
+    }
+
+    /// What the kernel says was asked after what the log had said: if the log has gone on meanwhile, both are asked
+    /// again. A shell that is back at its prompt would be taken for the command that it ran.
+    fn front_at_rest(&self, session: &Session, prompt: Option<&Regex>) -> Front {
+        let mut tries = STALE_MOST;
+        loop {
+            let before = session.state().offset();
+            let front = self.front_now(session, prompt);
+            tries -= 1;
+            let settled = matches!(front, Front::Working { .. } | Front::Shell { .. });
+            if settled || tries == 0 || session.state().offset() == before {
+                return front;
+            }
+        }
     }
 
     /// What the kernel says of the job in front.
@@ -159,7 +199,7 @@ impl Sessions {
         view
     }
 
-    fn front_now(&self, session: &Session) -> Front {
+    fn front_now(&self, session: &Session, prompt: Option<&Regex>) -> Front {
         let (line, fullscreen, prompts) = {
             let state = session.state();
             if let Some(ending) = state.ending {
@@ -177,7 +217,7 @@ impl Sessions {
             (
                 state.term.cursor_line(),
                 state.term.fullscreen(),
-                state.prompts.clone(),
+                state.prompts.with(prompt),
             )
         };
         let view = self.look(session);

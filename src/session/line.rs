@@ -7,11 +7,11 @@ use super::state::State;
 #[derive(Debug, Default)]
 pub struct PromptLine {
     /// Which prompt: the last line break before it.
-    prompt: Option<u64>,
+    pub(super) prompt: Option<u64>,
     /// What stood after the prompt when it was drawn: older text that the cursor was left above.
-    before: String,
+    pub(super) before: String,
     /// What was typed, as last seen before something printed a line break.
-    typed: String,
+    pub(super) typed: String,
 }
 
 impl State {

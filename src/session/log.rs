@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::Session;
 use crate::store::layout::SessionDir;
-use crate::store::times::{Time, TimeLines};
+use crate::store::times::{Placed, Time, TimeLines};
 use crate::store::{Error, present};
 
 /// How much is read, and fed to the terminal under one lock, at a time: 256 KiB are parsed in about a millisecond.
@@ -23,40 +23,76 @@ pub struct Log {
     lines: TimeLines,
     buffer: Vec<u8>,
     /// Records that wait for their bytes, oldest first.
-    pub pending: VecDeque<Time>,
+    pending: VecDeque<Placed>,
     /// Bytes of raw.log read so far.
     pub offset: u64,
+    /// Bytes of times.log whose records have been taken.
+    pub dated: u64,
 }
 
 impl Log {
     pub fn new(dir: &SessionDir) -> Log {
+        Log::at(dir, 0, 0)
+    }
+
+    /// From offset `offset` of raw.log and `dated` of times.log on.
+    pub fn at(dir: &SessionDir, offset: u64, dated: u64) -> Log {
         Log {
             dir: dir.clone(),
             raw: None,
             times: None,
-            lines: TimeLines::default(),
+            lines: TimeLines::at(dated),
             buffer: Vec::new(),
             pending: VecDeque::new(),
-            offset: 0,
+            offset,
+            dated,
         }
+    }
+
+    /// The files' folder.
+    pub fn dir(&self) -> &SessionDir {
+        &self.dir
     }
 
     /// The next bytes, at most a chunk, and the records up to their end. Empty: nothing more now.
     pub fn read(&mut self) -> Result<Vec<u8>, Error> {
         let mut bytes = std::mem::take(&mut self.buffer);
         bytes.resize(CHUNK, 0);
-        let count = read(&mut self.raw, &self.dir.raw(), &mut bytes)?;
+        let count = read(&mut self.raw, &self.dir.raw(), self.offset, &mut bytes)?;
         bytes.truncate(count);
         self.offset += count as u64;
-        // After the bytes: a record is written before the bytes that follow it.
+        // After the bytes: a record is written before the bytes that follow it. Those of later bytes can wait, so
+        // that a log of many days is not held in memory.
         let mut dates = [0; 4096];
-        loop {
-            let count = read(&mut self.times, &self.dir.times(), &mut dates)?;
+        let ahead = |pending: &VecDeque<Placed>, offset| {
+            pending
+                .back()
+                .is_some_and(|placed| placed.time.offset > offset)
+        };
+        while !ahead(&self.pending, self.offset) {
+            let from = self.lines.read();
+            let count = read(&mut self.times, &self.dir.times(), from, &mut dates)?;
             if count == 0 {
-                return Ok(bytes);
+                break;
             }
             self.lines.push(&dates[..count], &mut self.pending);
         }
+        Ok(bytes)
+    }
+
+    /// The place of the next record that waits.
+    pub fn next(&self) -> Option<u64> {
+        self.pending.front().map(|placed| placed.time.offset)
+    }
+
+    /// Takes the next record, when its place is not beyond `offset`.
+    pub fn due(&mut self, offset: u64) -> Option<Time> {
+        if self.next()? > offset {
+            return None;
+        }
+        let placed = self.pending.pop_front()?;
+        self.dated = placed.end;
+        Some(placed.time)
     }
 
     /// Gives a read's buffer back for the next.
@@ -98,9 +134,19 @@ impl Session {
     }
 }
 
-fn read(file: &mut Option<File>, path: &Path, buffer: &mut [u8]) -> Result<usize, Error> {
+/// The next bytes of a file that may not be there yet; `from` is where they are, should it be opened now.
+fn read(
+    file: &mut Option<File>,
+    path: &Path,
+    from: u64,
+    buffer: &mut [u8],
+) -> Result<usize, Error> {
     if file.is_none() {
         *file = present(File::open(path)).map_err(Error::at("read", path))?;
+        if let Some(file) = file {
+            let moved = file.seek(SeekFrom::Start(from));
+            moved.map_err(Error::at("read", path))?;
+        }
     }
     match file {
         Some(file) => file.read(buffer).map_err(Error::at("read", path)),

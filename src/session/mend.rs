@@ -4,8 +4,7 @@
 use std::mem::take;
 use std::time::{Duration, Instant};
 
-use super::create::fresh_state;
-use super::recovery::replay;
+use super::recovery::read_up;
 use super::state::Broken;
 use super::{Error, Session};
 
@@ -31,9 +30,8 @@ impl Session {
     }
 
     fn try_mending(&self) -> Result<(), Error> {
-        let mut fresh = fresh_state(&self.meta, &self.dir)?;
         let ending = self.state().ending;
-        replay(&mut fresh, &self.dir, ending)?;
+        let mut fresh = read_up(&self.meta, &self.dir, ending)?;
         if fresh.broken.is_some() {
             return Err(Error::Refused(fresh.trouble.unwrap_or_default()));
         }

@@ -70,6 +70,11 @@ pub enum How {
 }
 
 impl Meta {
+    /// The name by which tmux knows the window that it stands in.
+    pub fn window(&self) -> &str {
+        self.window.as_deref().unwrap_or(&self.name)
+    }
+
     pub fn write(&self, path: &Path) -> Result<(), store::Error> {
         let bytes = serde_json::to_vec_pretty(self)
             .map_err(|error| store::Error::at("write", path)(error.into()))?;

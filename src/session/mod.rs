@@ -5,6 +5,7 @@
 
 pub mod adopt;
 pub mod agent;
+mod checkpoint;
 pub mod create;
 pub mod ends;
 pub mod environment;
@@ -12,6 +13,7 @@ pub mod error;
 pub mod exit;
 pub mod follow;
 pub mod front;
+mod known;
 pub mod line;
 pub mod log;
 pub mod mend;
@@ -23,7 +25,9 @@ pub mod prompts;
 pub mod recovery;
 pub mod regions;
 pub mod registry;
+pub mod save;
 pub mod screen;
+pub mod signals;
 pub mod snapshot;
 pub mod state;
 pub mod typing;
@@ -65,7 +69,7 @@ pub struct Session {
 impl Session {
     /// The name by which tmux knows the window that it stands in, and the session of tmux's.
     pub fn window(&self) -> &str {
-        self.meta.window.as_deref().unwrap_or(&self.name)
+        self.meta.window()
     }
 
     /// The folder that a new terminal beside it begins in: where its shell is, as far as that is known.

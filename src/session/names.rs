@@ -6,15 +6,6 @@ use super::{Error, Sessions};
 /// Session names are short: they stand in file names, tmux targets and replies.
 pub const NAME_MOST: usize = 64;
 
-/// The same, or one that was made for a further pane of a window: NAME+1, NAME+2, ...
-pub(super) fn known_name(name: &str) -> bool {
-    let window = match name.rsplit_once('+') {
-        Some((window, n)) if !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()) => window,
-        _ => name,
-    };
-    valid_name(window)
-}
-
 /// True for letters, digits, `_` and `-`: nothing that tmux or a shell could take for syntax.
 pub fn valid_name(name: &str) -> bool {
     !name.is_empty()
@@ -23,6 +14,15 @@ pub fn valid_name(name: &str) -> bool {
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+/// The same, or one that was made for a further pane of a window: NAME+1, NAME+2, ...
+pub(super) fn known_name(name: &str) -> bool {
+    let window = match name.rsplit_once('+') {
+        Some((window, n)) if !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()) => window,
+        _ => name,
+    };
+    valid_name(window)
 }
 
 impl Sessions {

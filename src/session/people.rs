@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{Error, Session, Sessions};
-use crate::tmux::{Info, Person};
+use crate::tmux::Info;
+pub use crate::tmux::Person;
 
 /// Who is at a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

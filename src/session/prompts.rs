@@ -35,9 +35,9 @@ const SHELL: &str = "a shell";
 /// Programs first, since "> " alone says least.
 pub const TABLE: &[Prompt] = &[
     prompt("python", r"^>>> $", ">>> "),
-    prompt("python", r"^\.\.\. ", "... "),
+    prompt("python", r"^\.\.\. +$", "... "),
     prompt("ipython", r"^In \[\d+\]: $", "In [12]: "),
-    prompt("ipython", r"^ +\.\.\.: ", "    ...: "),
+    prompt("ipython", r"^ +\.\.\.: +$", "    ...: "),
     prompt("pdb", r"^\((?:[iI])?[pP]db(?:\+\+)?\) $", "(Pdb) "),
     prompt("pdb", r"^ipdb> $", "ipdb> "),
     prompt("gdb", r"^\(gdb\) $", "(gdb) "),
@@ -62,7 +62,7 @@ pub const TABLE: &[Prompt] = &[
     ),
     prompt(
         "irb",
-        r"^irb\(.*\):\d+(?::\d+)?[>*\x22'`/] ?$",
+        r"^irb\(.*\):\d+(?::\d+)?[>*\x22'`/] *$",
         "irb(main):001:0> ",
     ),
     prompt("pry", r"^\[\d+\] pry\(.*\)> $", "[1] pry(main)> "),
@@ -92,20 +92,43 @@ pub const TABLE: &[Prompt] = &[
 /// What a session's prompts look like: its own pattern, if it was given one, and the table.
 #[derive(Clone, Debug, Default)]
 pub struct Prompts {
-    own: Option<Regex>,
+    own: Vec<Regex>,
 }
+
+/// What `matches` calls a pattern that a caller gave.
+pub const OWN: &str = "prompt_pattern";
 
 impl Prompts {
     pub fn new(own: Option<Regex>) -> Prompts {
-        Prompts { own }
+        Prompts {
+            own: own.into_iter().collect(),
+        }
+    }
+
+    /// The same with one pattern more, for a call.
+    pub fn with(&self, pattern: Option<&Regex>) -> Prompts {
+        Prompts {
+            own: pattern.into_iter().chain(&self.own).cloned().collect(),
+        }
+    }
+
+    /// A line of output that only repeats one of the lines of `typed`, after a prompt.
+    pub fn echoes(&self, typed: &str, line: &str) -> bool {
+        // The log keeps no blanks at a line's end, which most prompts have.
+        let prompt = |prompt: &str| {
+            self.matches(prompt).is_some()
+                || !prompt.ends_with(' ') && self.matches(&format!("{prompt} ")).is_some()
+        };
+        typed
+            .split('\n')
+            .any(|typed| line.strip_suffix(typed.trim_end()).is_some_and(prompt))
     }
 
     /// The program whose prompt the line before the cursor is; "prompt_pattern" for the session's own.
     pub fn matches(&self, line: &str) -> Option<&'static str> {
-        if let Some(own) = &self.own {
-            if own.is_match(line) || own.is_match(line.trim_end()) {
-                return Some("prompt_pattern");
-            }
+        let own = |own: &Regex| own.is_match(line) || own.is_match(line.trim_end());
+        if self.own.iter().any(own) {
+            return Some(OWN);
         }
         compiled()
             .iter()
@@ -137,6 +160,71 @@ impl Prompts {
             .filter(|&end| !line[end..].trim().is_empty())
             .last()
             .map(|end| line.split_at(end))
+    }
+}
+
+/// A pattern that would match this line as a prompt: numbers and paths stand for any others.
+pub fn pattern_for(line: &str) -> Option<String> {
+    let line = line.trim_end();
+    // What ends like a question is one.
+    if line.is_empty() || line.ends_with(['?', ':']) || line.chars().count() > OFFERED_MOST {
+        return None;
+    }
+    let changing = CHANGING.get_or_init(|| Regex::new(r"[~/][\w./~-]*|\d+|\w+").ok());
+    let mut pattern = String::from("^");
+    let mut done = 0;
+    for found in changing.as_ref()?.find_iter(line) {
+        let text = found.as_str();
+        let general = match text.chars().next() {
+            Some('~' | '/') => r"[~/]\S*".to_string(),
+            Some(c) if c.is_ascii_digit() && text.bytes().all(|b| b.is_ascii_digit()) => {
+                r"\d+".to_string()
+            }
+            _ => digits_general(text),
+        };
+        pattern.push_str(&regex::escape(&line[done..found.start()]));
+        pattern.push_str(&general);
+        done = found.end();
+    }
+    pattern.push_str(&regex::escape(&line[done..]));
+    Some(pattern + " ?$")
+}
+
+/// A word: numbers in it may change, its letters do not.
+fn digits_general(word: &str) -> String {
+    let mut pattern = String::new();
+    let mut digits = false;
+    for c in word.chars() {
+        if c.is_ascii_digit() {
+            if !digits {
+                pattern.push_str(r"\d+");
+            }
+            digits = true;
+        } else {
+            digits = false;
+            pattern.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
+        }
+    }
+    pattern
+}
+
+/// A longer line is no prompt.
+const OFFERED_MOST: usize = 80;
+
+static CHANGING: OnceLock<Option<Regex>> = OnceLock::new();
+
+/// How a program at this prompt is left, for people.
+pub fn way_out(line: &str) -> &'static str {
+    match Prompts::default().matches(line) {
+        Some("python" | "ipython") => "exit() or ctrl+d",
+        Some("pdb") => "q or ctrl+d",
+        Some("gdb" | "lldb" | "rust-gdb, rr" | "dlv" | "mysql" | "redis-cli") => "quit or ctrl+d",
+        Some("sqlite3") => ".quit or ctrl+d",
+        Some("psql") => "\\q or ctrl+d",
+        Some("ghci") => ":quit or ctrl+d",
+        Some("perl -de") => "q",
+        Some("guile") => ",q or ctrl+d",
+        _ => "exit, quit or ctrl+d",
     }
 }
 
@@ -212,9 +300,42 @@ mod tests {
     }
 
     #[test]
+    fn an_offered_pattern_matches_later_prompts_too() {
+        for (seen, later, other) in [
+            ("calc[1]> ", "calc[27]> ", "tool[1]> "),
+            (
+                "app1 ~/src 12:30 => ",
+                "app1 /etc/x 9:05 => ",
+                "app1 ~ done",
+            ),
+            ("{db} ", "{db} ", "{tb} "),
+            ("(x86_64) # ", "(x86_64) # ", "x86_64"),
+        ] {
+            let pattern = pattern_for(seen).unwrap();
+            let prompts = Prompts::new(Some(Regex::new(&pattern).unwrap()));
+            assert_eq!(prompts.matches(seen), Some(OWN), "{pattern}");
+            assert_eq!(prompts.matches(later), Some(OWN), "{pattern}");
+            assert_ne!(prompts.matches(other), Some(OWN), "{pattern}");
+        }
+        assert_eq!(pattern_for("  "), None);
+    }
+
+    #[test]
+    fn typed_lines_are_told_from_output() {
+        let prompts = Prompts::default();
+        let typed = "for i in 1, 2:\n    print(i)\n";
+        for echo in [">>> for i in 1, 2:", "...     print(i)", "..."] {
+            assert!(prompts.echoes(typed, echo), "{echo}");
+        }
+        for output in ["1", "for i in 1, 2:", "", ">>> other"] {
+            assert!(!prompts.echoes(typed, output), "{output}");
+        }
+    }
+
+    #[test]
     fn a_sessions_own_pattern_comes_first() {
         let prompts = Prompts::new(Some(Regex::new(r"^ready\? $").unwrap()));
-        assert_eq!(prompts.matches("ready? "), Some("prompt_pattern"));
+        assert_eq!(prompts.matches("ready? "), Some(OWN));
         assert_eq!(prompts.matches(">>> "), Some("python"));
     }
 }

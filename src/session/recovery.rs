@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::create::{fresh_state, session};
 use super::meta::{Ending, FORMAT, How};
 use super::names::known_name;
-use super::regions::{Kind, Moment, Record, RegionId};
+use super::regions::{Kind, Moment, Record, RegionId, Typed};
 use super::state::State;
-use super::{Error, Meta, Sessions, ends, now_ms};
+use super::{Error, Meta, Session, Sessions, ends, now_ms};
+use crate::store;
 use crate::store::layout::SessionDir;
-use crate::store::{self, records};
+use crate::store::records::{self, Records};
 use crate::sys::passwd;
 use crate::tmux::Info;
 
@@ -70,32 +73,27 @@ fn take_up(
     ours: bool,
 ) -> Result<(), Error> {
     let dir = sessions.layout.session(&meta.name);
-    let ending = match (meta.end, pane) {
+    if meta.end.is_none() && pane.is_none() && ours {
         // The pane went while no server ran: nobody can say how its program ended.
-        (None, None) if ours => Some(Ending {
+        meta.end = Some(Ending {
             how: How::Gone,
             status: None,
             signal: None,
             at: now_ms(),
-        }),
-        (end, _) => end,
-    };
-    let newly = ending.filter(|_| meta.end.is_none());
-    meta.end = ending;
-    let mut state = fresh_state(&meta, &dir)?;
-    replay(&mut state, &dir, ending)?;
-    state.ending = ending;
-    state.load_agents(&dir);
-    state.write_tail();
-    let session = Arc::new(session(meta, dir, state));
+        });
+        // When it cannot be written down, the next server finds it as this one did.
+        let _ = meta.write(&dir.meta());
+    }
+    if meta.end.is_some() {
+        // Its log is read when somebody asks for it: there may be hundreds.
+        sessions.closed().insert(meta.name.clone(), meta);
+        return Ok(());
+    }
+    let session = open(meta, dir)?;
     sessions
         .list()
         .insert(session.name.clone(), session.clone());
-    if let Some(ending) = newly {
-        session.state().ending = None;
-        session.end(ending);
-    }
-    if let Some(info) = pane.filter(|_| session.state().ending.is_none()) {
+    if let Some(info) = pane {
         if !info.piped && !info.dead {
             // Its tap was killed: what was printed since then is lost, and the new tap's start in times.log shows
             // where.
@@ -112,16 +110,49 @@ fn take_up(
     Ok(())
 }
 
-/// Feeds the whole log again, with the regions that were written down.
-pub(super) fn replay(
-    state: &mut State,
+/// A session of an earlier server, its log read.
+pub(super) fn open(meta: Meta, dir: SessionDir) -> Result<Arc<Session>, Error> {
+    let mut state = read_up(&meta, &dir, meta.end)?;
+    state.ending = meta.end;
+    state.load_agents(&dir);
+    state.write_tail();
+    Ok(Arc::new(session(meta, dir, state)))
+}
+
+/// A line of regions.jsonl.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Region(Record),
+    Typed(Typed),
+}
+
+/// The state that a session's logs make: from its checkpoint when that fits, else from the start.
+pub(super) fn read_up(
+    meta: &Meta,
     dir: &SessionDir,
     ending: Option<Ending>,
-) -> Result<(), Error> {
-    let written: Vec<Record> = records::read(&dir.regions())?;
+) -> Result<State, Error> {
+    let mut state = match State::from_checkpoint(meta, dir) {
+        Some(state) => state,
+        None => fresh_state(meta, dir)?,
+    };
+    replay(&mut state, dir, ending)?;
+    Ok(state)
+}
+
+/// Feeds what the log holds beyond the state, with the regions that were written down since.
+fn replay(state: &mut State, dir: &SessionDir, ending: Option<Ending>) -> Result<(), Error> {
+    let recalled = state.regions.last_id();
+    let records = Records::open(&dir.regions())?;
+    let (entries, _) = records::read(&dir.regions(), state.checkpoint.recorded)?;
     let mut last: HashMap<RegionId, Record> = HashMap::new();
-    for record in written {
-        last.insert(record.id, record);
+    let mut typed: Vec<Typed> = state.typed_last.take().into_iter().collect();
+    for entry in entries {
+        match entry {
+            Entry::Region(record) => drop(last.insert(record.id, record)),
+            Entry::Typed(line) => typed.push(line),
+        }
     }
     // Commands are told by their markers; lines given to programs only by the records.
     let mut known: Vec<Record> = last
@@ -131,25 +162,39 @@ pub(super) fn replay(
         .collect();
     known.sort_by_key(|record| record.id);
     state.known = known.into();
+    // What began or ended right where the checkpoint stands.
+    state.feed(&[], true);
     while state.follow(true)? {}
     state.known.clear();
+    state.regions.recall(&last, &typed, recalled);
+    state.record_to(records);
+    record_changes(state, &mut last);
+    state.typed_last = typed.last().cloned();
+    if state.checkpoint.due_at_end(state.offset()) {
+        state.write_checkpoint();
+    }
     if let Some(ending) = ending {
         let at = Moment {
-            offset: state.offset(),
             ms: ending.at,
+            ..state.moment()
         };
         state.regions.over(&mut state.term, at);
+        state.regions.recall(&last, &typed, recalled);
+        record_changes(state, &mut last);
     }
-    state.regions.recall(&last, &records::read(&dir.regions())?);
-    state.record_to(records::Records::open(&dir.regions())?);
-    // What changed while no server ran is written down now.
-    let changed: Vec<Record> = state
-        .regions
-        .all()
-        .iter()
-        .map(|region| region.record())
-        .filter(|record| last.get(&record.id) != Some(record))
-        .collect();
-    state.write_records(&changed);
     Ok(())
+}
+
+/// Writes down what changed while no server ran.
+fn record_changes(state: &mut State, last: &mut HashMap<RegionId, Record>) {
+    let mut changed = Vec::new();
+    for id in state.regions.take_changed() {
+        if let Some(record) = state.regions.get(id).map(|region| region.record()) {
+            if last.get(&id) != Some(&record) {
+                last.insert(id, record.clone());
+                changed.push(record);
+            }
+        }
+    }
+    state.write_records(&changed);
 }

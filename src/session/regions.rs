@@ -4,14 +4,15 @@
 //! Must not know files or threads: it is fed events in log order and answers questions, so a replay of the log
 //! gives the same.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::term::{MarkId, Position, Terminal};
 use markers::{At, Shell};
+pub use written::{Record, Typed};
 
 mod markers;
+mod saved;
+mod written;
 
 /// A region's number: 1, 2, ... in log order.
 pub type RegionId = u32;
@@ -52,6 +53,11 @@ pub struct Region {
     /// Milliseconds since the epoch.
     pub started: u64,
     pub ended: Option<u64>,
+    /// Of an input region whose line is echoed: the offset in raw.log at which the line was given. Its output begins
+    /// after the echo.
+    pub given: Option<u64>,
+    /// Of an input region: how much of times.log had been taken in when it began and when it ended.
+    pub dated: Option<(u64, u64)>,
     /// Offsets in raw.log: the first byte of output, and the first byte after it.
     pub start_offset: u64,
     pub end_offset: Option<u64>,
@@ -65,56 +71,7 @@ pub struct Region {
     pub at_prompt: bool,
 }
 
-/// A region as regions.jsonl holds it: one line when it opens, one when it closes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    pub id: RegionId,
-    pub kind: Kind,
-    pub label: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub who: Option<String>,
-    pub start: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end: Option<u64>,
-    pub started: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended: Option<u64>,
-    pub status: Status,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit: Option<i32>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pipestatus: Vec<i32>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub at_prompt: bool,
-}
-
-/// A line as it was about to be typed at a shell's prompt, in regions.jsonl.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Typed {
-    pub typed: String,
-    pub who: String,
-    /// The raw offset before it was typed.
-    pub at: u64,
-}
-
 impl Region {
-    pub fn record(&self) -> Record {
-        Record {
-            id: self.id,
-            kind: self.kind,
-            label: self.label.clone(),
-            who: self.who.clone(),
-            start: self.start_offset,
-            end: self.end_offset,
-            started: self.started,
-            ended: self.ended,
-            status: self.status,
-            exit: self.exit,
-            pipestatus: self.pipestatus.clone(),
-            at_prompt: self.at_prompt,
-        }
-    }
-
     pub fn running(&self) -> bool {
         self.status == Status::Running
     }
@@ -125,6 +82,8 @@ impl Region {
 pub struct Moment {
     pub offset: u64,
     pub ms: u64,
+    /// Bytes of times.log that had been taken in: what stands at one offset has an order, too.
+    pub dated: u64,
 }
 
 /// A prompt that a shell with markers waits at.
@@ -274,6 +233,8 @@ impl Regions {
             who: self.expected.take(),
             started: at.ms,
             ended: None,
+            given: None,
+            dated: None,
             start_offset: at.offset,
             end_offset: None,
             start: Place::Live(mark),
@@ -303,6 +264,10 @@ impl Regions {
         }
         self.expected = who;
         let id = self.open(Kind::Input, label, mark, at);
+        if let Some(region) = self.list.last_mut() {
+            region.given = Some(at.offset);
+            region.dated = Some((at.dated, at.dated));
+        }
         self.input = Some(id);
         self.echoing = true;
         id
@@ -311,6 +276,16 @@ impl Regions {
     /// The line given to a program has not been echoed to its end yet: its answer has not begun.
     pub fn echoing(&self) -> bool {
         self.echoing && self.input.is_some()
+    }
+
+    /// The cursor has left the line that was typed: some editors move it down without a line break.
+    pub fn below_echo(&self, term: &Terminal) -> bool {
+        let line = match self.open_input().map(|region| region.start) {
+            Some(Place::Live(mark)) => term.locate(mark).map(|at| at.line),
+            Some(Place::At(at)) => Some(at.line),
+            None => None,
+        };
+        line.is_some_and(|line| term.cursor().position.line > line)
     }
 
     /// The line break after a line given to a program has come: here its answer begins.
@@ -326,9 +301,12 @@ impl Regions {
         self.changed.push(region.id);
     }
 
-    /// The same for a region of an earlier server, whose answer began where it is opened.
+    /// The line given last is not echoed: its answer begins at once.
     pub fn never_echoed(&mut self) {
         self.echoing = false;
+        if let Some(region) = self.input.and_then(|id| self.list.get_mut(id as usize - 1)) {
+            region.given = None;
+        }
     }
 
     /// Takes back an input region that was opened for a line which was not typed after all.
@@ -376,41 +354,13 @@ impl Regions {
         }
         region.end = Some(Place::Live(mark));
         region.end_offset = Some(at.offset);
+        region.dated = region.dated.map(|(began, _)| (began, at.dated));
         region.ended = Some(at.ms);
         region.status = end.status.unwrap_or(Status::Done);
         region.exit = end.exit;
         region.pipestatus = end.pipestatus;
         region.at_prompt = end.at_prompt;
         self.changed.push(id);
-    }
-
-    /// Puts back what an earlier server wrote of regions that the log has told of again: who, when, and the line as
-    /// it was typed.
-    pub fn recall(&mut self, written: &HashMap<RegionId, Record>, typed: &[Typed]) {
-        let mut before = 0;
-        for region in &mut self.list {
-            let since = std::mem::replace(&mut before, region.start_offset);
-            let Some(record) = written.get(&region.id) else {
-                // The server died between typing the line and writing down what it became.
-                let line = typed
-                    .iter()
-                    .rev()
-                    .find(|line| line.at <= region.start_offset);
-                if let Some(line) =
-                    line.filter(|line| line.at >= since && region.kind == Kind::Command)
-                {
-                    region.who = Some(line.who.clone());
-                    region.label.clone_from(&line.typed);
-                }
-                continue;
-            };
-            if record.start == region.start_offset && record.kind == region.kind {
-                region.label.clone_from(&record.label);
-                region.who.clone_from(&record.who);
-                region.started = record.started;
-                region.ended = region.ended.and(record.ended.or(region.ended));
-            }
-        }
     }
 
     /// Part of the log is missing: what ran may have ended in it, and nobody can say which shell is where.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::follow::Follower;
 use super::meta::How;
@@ -15,7 +15,7 @@ use crate::store::layout::{Layout, SessionDir};
 use crate::store::lock::{self, Lock, Taken};
 use crate::store::{self, dir};
 use crate::sys::limits;
-use crate::tmux::{self, Tmux, Version, version};
+use crate::tmux::{self, PaneId, Tmux, Version, version};
 
 /// What the server was told at its start.
 #[derive(Clone, Debug)]
@@ -62,6 +62,8 @@ pub struct Sessions {
     /// The soft limit on descriptors that we were started with, and that programs get back.
     pub descriptors: u64,
     list: Mutex<BTreeMap<String, Arc<Session>>>,
+    /// Ended sessions of earlier servers whose logs nobody has asked for yet.
+    closed: Mutex<BTreeMap<String, Meta>>,
     /// Sessions of an earlier server that could not be picked up, and why.
     unreadable: Mutex<Vec<(String, String)>>,
     /// Held while a session is being made, so that two calls cannot take one name.
@@ -129,6 +131,7 @@ impl Sessions {
             proc,
             descriptors,
             list: Mutex::default(),
+            closed: Mutex::default(),
             unreadable: Mutex::default(),
             making: Mutex::default(),
             follower: Some(follower),
@@ -152,6 +155,20 @@ impl Sessions {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Ended sessions of earlier servers whose logs nobody has asked for yet, by name.
+    pub fn closed(&self) -> MutexGuard<'_, BTreeMap<String, Meta>> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// When a session of `closed` last printed something, in milliseconds since the epoch; 0 when that is not known.
+    pub fn last_output_ms(&self, meta: &Meta) -> u64 {
+        let changed = std::fs::metadata(self.layout.session(&meta.name).raw())
+            .and_then(|raw| raw.modified())
+            .ok();
+        let since = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        since.map_or(0, |since| since.as_millis() as u64)
+    }
+
     /// Sessions of an earlier server that could not be picked up, and why.
     pub fn unreadable(&self) -> MutexGuard<'_, Vec<(String, String)>> {
         self.unreadable
@@ -165,7 +182,7 @@ impl Sessions {
         }
     }
 
-    /// Every session whose logs are there, live or not, by name.
+    /// Every session of this server and every live one, by name; `closed` has the others.
     pub fn all(&self) -> Vec<Arc<Session>> {
         self.list().values().cloned().collect()
     }
@@ -184,6 +201,9 @@ impl Sessions {
         if let Some(session) = self.list().get(name) {
             return Ok(session.clone());
         }
+        if let Some(session) = self.open_closed(name)? {
+            return Ok(session);
+        }
         let live = self.live_names();
         let known = match live.as_slice() {
             [] => "no session is open: `session_create` makes one".to_string(),
@@ -192,6 +212,31 @@ impl Sessions {
         Err(Error::Refused(format!(
             "there is no session {name:?}; {known}"
         )))
+    }
+
+    /// Reads the log of an ended session that nobody has asked for yet.
+    fn open_closed(&self, name: &str) -> Result<Option<Arc<Session>>, Error> {
+        // Two calls must not both read it; and a name that is being taken is in neither list.
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = self.list().get(name) {
+            return Ok(Some(session.clone()));
+        }
+        let Some(meta) = self.closed().get(name).cloned() else {
+            return Ok(None);
+        };
+        let session = recovery::open(meta, self.layout.session(name))?;
+        self.list().insert(name.to_string(), session.clone());
+        self.closed().remove(name);
+        Ok(Some(session))
+    }
+
+    /// Removes a session's pane, unless its id is another's by now: a tmux that was started anew counts from the
+    /// start.
+    pub(super) fn kill_pane(&self, pane: &PaneId, tag: &str) -> Result<(), Error> {
+        match self.tmux.pane(pane)? {
+            Some(info) if info.tag == tag => Ok(self.tmux.kill(pane)?),
+            _ => Ok(()),
+        }
     }
 
     /// The same, for what needs a living one.
@@ -235,7 +280,7 @@ impl Sessions {
             state.closing = true;
             state.ending
         };
-        self.tmux.kill(&session.pane)?;
+        self.kill_pane(&session.pane, &session.meta.nonce)?;
         if let Some(ending) = ending {
             // Its program had ended; only the pane that showed its last screen goes.
             session.end(super::Ending {
@@ -283,6 +328,12 @@ impl Drop for Sessions {
     fn drop(&mut self) {
         // The follower holds the channel that the ends thread waits on.
         self.follower = None;
+        for session in self.all() {
+            let mut state = session.state();
+            if state.ending.is_none() && state.checkpoint.due_at_end(state.offset()) {
+                state.write_checkpoint();
+            }
+        }
         let Some(ends) = self.ends.take() else { return };
         let deadline = Instant::now() + LEAVING;
         while !ends.is_finished() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Error, Session, Sessions};
+use super::{Error, Meta, Session, Sessions};
 use crate::sys::winsize;
 pub use crate::tmux::Info;
 use crate::tmux::format::{shell_line, shell_word};
@@ -59,13 +59,18 @@ impl Sessions {
         Ok(now.map_or((info.cols, info.rows), |info| (info.cols, info.rows)))
     }
 
-    /// The words that attach a person to the session, as one line to paste.
-    pub fn attach(&self, session: &Session) -> String {
-        let mut argv = self.tmux.attach_argv(session.window());
-        if session.meta.window.is_some() {
-            argv.extend([";", "select-pane", "-t", &session.pane.0].map(String::from));
+    /// The words that attach a person to the session.
+    pub fn attach_argv(&self, meta: &Meta) -> Vec<String> {
+        let mut argv = self.tmux.attach_argv(meta.window());
+        if meta.window.is_some() {
+            argv.extend([";", "select-pane", "-t", &meta.pane].map(String::from));
         }
-        let line = shell_line(&argv);
+        argv
+    }
+
+    /// The same as one line to paste.
+    pub fn attach(&self, meta: &Meta) -> String {
+        let line = shell_line(&self.attach_argv(meta));
         match self.settings.attach_prefix.as_slice() {
             [] => line,
             // What comes before runs the line in another shell (ssh -t HOST), so it is one word here.

@@ -49,11 +49,7 @@ impl State {
         let live_text = live_text.strip_suffix('\n').unwrap_or(&live_text);
         let mut live: Vec<Line> = Vec::new();
         // The first live line may go on from rows that are in the file already.
-        let mut begun = None;
-        file.each_line(file.lines(), |_, line| {
-            begun = Some(line);
-            false
-        })?;
+        let mut begun = file.unfinished()?;
         let empty =
             live_text.is_empty() && begun.is_none() && !self.term.live_text().ends_with('\n');
         if !empty {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::agent::Agent;
+use super::checkpoint::Checkpoint;
 use super::line::PromptLine;
 use super::log::Log;
 use super::meta::Ending;
@@ -62,18 +63,28 @@ pub struct State {
     pub(super) line: PromptLine,
     /// The agents as state.json has them.
     pub(super) saved: String,
-    records: Option<Records>,
+    pub(super) records: Option<Records>,
     output: Output,
     /// The log's time at the last record before the string that is open now.
-    string_since: Option<u64>,
+    pub(super) string_since: Option<u64>,
     /// The log's time at the last record.
-    recorded_ms: u64,
+    pub(super) recorded_ms: u64,
+    /// The last line that was written down before it was typed.
+    pub(super) typed_last: Option<Typed>,
+    /// What the checkpoint on disk stands for.
+    pub(super) checkpoint: Checkpoint,
     /// Regions of an earlier server, to be found again while the log is fed: those still ahead, by offset.
     pub(super) known: VecDeque<Record>,
 }
 
 impl State {
-    pub fn new(term: Terminal, text: TextLog, log: Log, prompts: Prompts) -> State {
+    pub(super) fn new(
+        term: Terminal,
+        text: TextLog,
+        log: Log,
+        prompts: Prompts,
+        checkpoint: Checkpoint,
+    ) -> State {
         State {
             term,
             regions: Regions::default(),
@@ -98,6 +109,8 @@ impl State {
             output: Output::default(),
             string_since: None,
             recorded_ms: 0,
+            typed_last: None,
+            checkpoint,
             known: VecDeque::new(),
         }
     }
@@ -137,6 +150,7 @@ impl State {
         if let Some(Err(error)) = self.records.as_mut().map(|records| records.append(&typed)) {
             self.trouble.get_or_insert_with(|| error.to_string());
         }
+        self.typed_last = Some(typed);
     }
 
     /// Now, as regions are dated.
@@ -144,6 +158,7 @@ impl State {
         Moment {
             offset: self.offset(),
             ms: now_ms(),
+            dated: self.log.dated,
         }
     }
 
@@ -156,9 +171,8 @@ impl State {
         while !rest.is_empty() {
             let until = self
                 .log
-                .pending
-                .front()
-                .map_or(u64::MAX, |time| time.offset.saturating_sub(self.offset()));
+                .next()
+                .map_or(u64::MAX, |offset| offset.saturating_sub(self.offset()));
             let (part, after) =
                 rest.split_at(rest.len().min(usize::try_from(until).unwrap_or(usize::MAX)));
             self.feed(part, replay);
@@ -175,6 +189,9 @@ impl State {
         self.log.reuse(bytes);
         self.line_changed();
         self.write_changes(replay);
+        if !replay && self.checkpoint.due(self.offset()) {
+            self.write_checkpoint();
+        }
         if any || had_records {
             self.watchers.notify();
         }
@@ -184,17 +201,14 @@ impl State {
     /// Applies the records whose place has come.
     fn apply_due(&mut self, replay: bool) -> bool {
         let mut any = false;
-        while self
-            .log
-            .pending
-            .front()
-            .is_some_and(|time| time.offset <= self.offset())
-        {
-            let Some(time) = self.log.pending.pop_front() else {
-                break;
-            };
+        while let Some(time) = self.log.due(self.offset()) {
+            if !any {
+                // What was printed before a date was there before what comes after it.
+                self.line_changed();
+            }
             any = true;
             self.apply(time, replay);
+            self.pass_known(false);
         }
         any
     }
@@ -262,8 +276,8 @@ impl State {
             now_ms()
         };
         let at = Moment {
-            offset: self.offset(),
             ms,
+            ..self.moment()
         };
         self.regions.gap(&mut self.term, at);
     }
@@ -273,29 +287,18 @@ impl State {
         self.term.note(format!("[paneglass: {text}]"));
     }
 
-    /// Feeds log bytes, stopping where an earlier server's input regions began or ended.
-    fn feed(&mut self, bytes: &[u8], replay: bool) {
+    /// Feeds log bytes, stopping where the echo of a line given to a program ends.
+    pub(super) fn feed_echo(&mut self, bytes: &[u8], replay: bool) {
         let mut rest = bytes;
-        while let Some(next) = self.known_stop() {
-            let until = usize::try_from(next.saturating_sub(self.offset())).unwrap_or(usize::MAX);
-            if until > rest.len() {
-                break;
-            }
-            let (part, after) = rest.split_at(until);
-            self.feed_terminal(part, replay);
-            rest = after;
-            self.pass_known();
-        }
-        if self.regions.echoing() {
-            if let Some(at) = rest.iter().position(|&byte| byte == b'\n') {
-                let (echo, answer) = rest.split_at(at + 1);
-                self.feed_terminal(echo, replay);
-                rest = answer;
-                // The echo may have held the end of the program, and of the region with it.
-                if self.regions.echoing() {
-                    let at = self.moment();
-                    self.regions.echoed(&mut self.term, at);
-                }
+        // The echo may hold the end of the program, and of the region with it.
+        while self.regions.echoing() {
+            let Some(end) = next_row(rest) else { break };
+            let (echo, answer) = rest.split_at(end);
+            self.feed_terminal(echo, replay);
+            rest = answer;
+            if echo.ends_with(b"\n") || self.regions.below_echo(&self.term) {
+                let at = self.moment();
+                self.regions.echoed(&mut self.term, at);
             }
         }
         self.feed_terminal(rest, replay);
@@ -341,7 +344,11 @@ impl State {
                 } else {
                     now_ms()
                 };
-                let at = Moment { offset: start, ms };
+                let at = Moment {
+                    offset: start,
+                    ms,
+                    dated: self.log.dated,
+                };
                 let drawn = marker.kind == MarkerKind::PromptEnd;
                 self.regions.marker(&mut self.term, marker, mark, at);
                 if drawn {
@@ -361,76 +368,11 @@ impl State {
         }
     }
 
-    /// The next offset at which an input region of an earlier server begins or ends.
-    fn known_stop(&self) -> Option<u64> {
-        let open = self.regions.open_input().map(|region| region.id);
-        let ends = self
-            .known
-            .iter()
-            .filter(|record| Some(record.id) == open)
-            .filter_map(|record| record.end);
-        let starts = self.known.iter().filter(|record| {
-            record.id > self.regions.last_id() && record.kind == super::regions::Kind::Input
-        });
-        ends.chain(starts.map(|record| record.start))
-            .filter(|&offset| offset >= self.offset())
-            .min()
-    }
-
-    /// Opens and closes the input regions whose offset has come.
-    fn pass_known(&mut self) {
-        let offset = self.offset();
-        if let Some(id) = self.regions.open_input().map(|region| region.id) {
-            let found = self
-                .known
-                .iter()
-                .position(|record| record.id == id && record.end == Some(offset));
-            if let Some(record) = found.and_then(|at| self.known.remove(at)) {
-                let mark = if record.at_prompt {
-                    self.term.mark_line()
-                } else {
-                    self.term.mark()
-                };
-                let at = Moment {
-                    offset,
-                    ms: record.ended.unwrap_or(record.started),
-                };
-                let end = super::regions::End {
-                    status: Some(record.status),
-                    at_prompt: record.at_prompt,
-                    ..Default::default()
-                };
-                self.regions.close(&mut self.term, id, mark, at, end);
-            }
-        }
-        let next = self.regions.last_id() + 1;
-        let begins = |record: &&Record| {
-            record.id == next
-                && record.start == offset
-                && record.kind == super::regions::Kind::Input
-        };
-        if let Some(record) = self.known.iter().find(begins).cloned() {
-            let mark = self.term.mark();
-            let at = Moment {
-                offset,
-                ms: record.started,
-            };
-            self.regions.input(
-                &mut self.term,
-                record.label.clone(),
-                record.who.clone(),
-                mark,
-                at,
-            );
-            self.regions.never_echoed();
-        }
-    }
-
-    /// Writes down which regions changed; a replay changes none that were not written before.
+    /// Writes down which regions changed; a replay does so at its end.
     pub fn write_changes(&mut self, replay: bool) {
         self.regions.settle(&mut self.term);
-        let changed = self.regions.take_changed();
         if !replay {
+            let changed = self.regions.take_changed();
             let changed: Vec<Record> = changed
                 .into_iter()
                 .filter_map(|id| Some(self.regions.get(id)?.record()))
@@ -449,4 +391,19 @@ impl State {
             }
         }
     }
+}
+
+/// One past the first line break, or the first cursor movement down (`ESC [ n B`).
+fn next_row(bytes: &[u8]) -> Option<usize> {
+    let mut digits_of: Option<usize> = None;
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'\n' => return Some(at + 1),
+            b'[' if at > 0 && bytes[at - 1] == 0x1b => digits_of = Some(at),
+            b'0'..=b'9' => {}
+            b'B' if digits_of.is_some() => return Some(at + 1),
+            _ => digits_of = None,
+        }
+    }
+    None
 }

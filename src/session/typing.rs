@@ -7,7 +7,7 @@ use super::keys::Key;
 use super::watch::{Cancel, Woken};
 use super::{Error, Session, Sessions, now_ms};
 use crate::sys::termios;
-use crate::tmux::typing::{self, Typing};
+use crate::tmux::typing::{self, Typed, Typing, Undisturbed};
 
 /// How long a call waits for another's typing to end before it is refused.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -126,6 +126,10 @@ impl Sessions {
         keys: Keys<'_>,
         cursor: Option<(u16, u16)>,
     ) -> Result<bool, Error> {
+        let mut only_if = cursor.map(|cursor| Undisturbed {
+            cursor,
+            activity: None,
+        });
         // Keys of somebody else that the program has not read show nowhere yet.
         if cursor.is_some() && unread(session) > 0 {
             return Ok(false);
@@ -138,15 +142,37 @@ impl Sessions {
                 Key::Text(text) => typing::Key::Text(text.clone()),
             })
             .collect();
-        let typing = Typing {
-            pane: &session.pane,
-            text: keys.text.as_bytes(),
-            bracketed: keys.bracketed,
-            keys: &list,
-            cursor,
-        };
-        Ok(self.tmux.type_in(&typing)?)
+        loop {
+            let typing = Typing {
+                pane: &session.pane,
+                text: keys.text.as_bytes(),
+                bracketed: keys.bracketed,
+                keys: &list,
+                only_if,
+            };
+            let (attached, activity) = match self.tmux.type_in(&typing)? {
+                Typed::Done => return Ok(true),
+                Typed::Disturbed { attached, activity } => (attached, activity),
+            };
+            let Some(only_if) = &mut only_if else {
+                return Ok(false);
+            };
+            // Somebody is attached: it is tried once more, for as long as they keep still.
+            if attached == 0 || only_if.activity.is_some() || !is_still(activity) {
+                return Ok(false);
+            }
+            only_if.activity = Some(activity);
+        }
     }
+}
+
+/// A key that a person pressed shows only once the program has read and echoed it, and tmux has drawn that: until then
+/// the cursor says nothing of it. So nothing is typed until they have kept still for a second, by when it shows, and
+/// only if tmux has heard of nobody since. tmux counts in whole seconds, so two must have begun.
+const STILL: u64 = 2;
+
+fn is_still(activity: u64) -> bool {
+    (now_ms() / 1_000).saturating_sub(activity) >= STILL
 }
 
 /// Bytes typed that the program has not read; 0 when that cannot be told.

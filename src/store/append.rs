@@ -215,7 +215,7 @@ mod tests {
         TimeLines::default().push(&std::fs::read(&times).unwrap(), &mut read);
         let whats: Vec<(u64, What)> = read
             .into_iter()
-            .map(|time| (time.offset, time.what))
+            .map(|placed| (placed.time.offset, placed.time.what))
             .collect();
         let gap = What::Gap(7, "limit".into());
         assert_eq!(

@@ -95,6 +95,16 @@ impl SessionDir {
         self.path.join("session.txt")
     }
 
+    /// Where every so many lines of session.txt begin. A cache of session.txt.
+    pub fn index(&self) -> PathBuf {
+        self.path.join("lines.idx")
+    }
+
+    /// The state that the logs up to some offset make. A cache of raw.log, times.log and regions.jsonl.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.path.join("checkpoint")
+    }
+
     /// What each agent was told and left.
     pub fn agents(&self) -> PathBuf {
         self.path.join("state.json")

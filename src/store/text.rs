@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Error;
-
-/// One index entry per this many lines: three million lines cost 94 KB, and finding a line reads at most this many.
-const STRIDE: u64 = 256;
+use super::index::{Index, STRIDE};
+use super::layout::SessionDir;
 
 /// How much is read at a time.
 const CHUNK: usize = 256 * 1024;
@@ -40,11 +39,12 @@ impl Line {
 pub struct TextView {
     file: Arc<File>,
     path: PathBuf,
+    index: Index,
     length: u64,
     /// Newlines in the file: the number of complete lines.
     lines: u64,
-    /// The offset of line k * STRIDE.
-    index: Vec<u64>,
+    /// Where the unfinished line begins.
+    unfinished: u64,
 }
 
 /// The growing file. Only whole writes count: a failed one is cut off again, so that line numbers stay true.
@@ -58,25 +58,54 @@ pub struct TextLog {
 
 impl TextLog {
     /// An empty file; what stood there is a cache that is built anew.
-    pub fn create(path: &Path) -> Result<TextLog, Error> {
-        let open = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(path);
-        let file = Arc::new(open.map_err(Error::at("create", path))?);
-        Ok(TextLog {
+    pub fn create(dir: &SessionDir) -> Result<TextLog, Error> {
+        let path = dir.text();
+        let file = open(&path, true).map_err(Error::at("create", &path))?;
+        let index = Index::create(&dir.index()).map_err(Error::at("create", &dir.index()))?;
+        Ok(TextLog::new(file, path, index))
+    }
+
+    fn new(file: File, path: PathBuf, index: Index) -> TextLog {
+        TextLog {
             view: TextView {
-                file,
-                path: path.to_path_buf(),
+                file: Arc::new(file),
+                path,
+                index,
                 length: 0,
                 lines: 0,
-                index: vec![0],
+                unfinished: 0,
             },
             tail: false,
-        })
+        }
+    }
+
+    /// The file of an earlier process, whose first `length` bytes are `lines` lines; what stands behind them is cut
+    /// off. The index is made anew when it does not fit. `None`: the file itself does not fit.
+    pub fn open(dir: &SessionDir, lines: u64, length: u64) -> Option<TextLog> {
+        let path = dir.text();
+        let file = open(&path, false).ok()?;
+        if file.metadata().ok()?.len() < length {
+            return None;
+        }
+        file.set_len(length).ok()?;
+        let mut log = TextLog::new(file, path, Index::create(Path::new("/dev/null")).ok()?);
+        let view = &mut log.view;
+        (view.lines, view.length) = (lines, length);
+        match Index::open(&dir.index(), &view.file, lines, length) {
+            Some(index) => {
+                view.index = index;
+                view.unfinished = view.offset(lines).ok()??;
+            }
+            None => {
+                let index = Index::create(&dir.index()).ok()?;
+                let found;
+                (view.index, found, view.unfinished) = scan(index, &view.file, length).ok()?;
+                if found != lines {
+                    return None;
+                }
+            }
+        }
+        Some(log)
     }
 
     /// What stands in the file now, to be read without holding up whoever appends.
@@ -108,23 +137,66 @@ impl TextLog {
             file.set_len(*length).map_err(Error::at("write", path))?;
         }
         let view = &mut self.view;
-        if let Err(error) = view.file.write_all_at(bytes, view.length) {
+        let (mut lines, mut unfinished) = (view.lines, view.unfinished);
+        let mut entries = Vec::new();
+        newlines(bytes, |at| {
+            lines += 1;
+            unfinished = view.length + at as u64 + 1;
+            if lines % STRIDE == 0 {
+                entries.push(unfinished);
+            }
+        });
+        let written = view.file.write_all_at(bytes, view.length);
+        if let Err(error) = written.and_then(|()| view.index.append(&entries)) {
             // What was written beyond `length` is overwritten by the next append; cutting it off is for other
             // readers.
             let _ = view.file.set_len(view.length);
             return Err(Error::at("write", &view.path)(error));
         }
-        let mut at = 0;
-        while let Some(next) = bytes[at..].iter().position(|&byte| byte == b'\n') {
-            at += next + 1;
-            view.lines += 1;
-            if view.lines % STRIDE == 0 {
-                view.index.push(view.length + at as u64);
-            }
-        }
+        (view.lines, view.unfinished) = (lines, unfinished);
         view.length += bytes.len() as u64;
         Ok(())
     }
+}
+
+fn open(path: &Path, fresh: bool) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(fresh)
+        .truncate(fresh)
+        .mode(0o600)
+        .open(path)
+}
+
+/// Calls `each` with the place of every newline.
+fn newlines(bytes: &[u8], mut each: impl FnMut(usize)) {
+    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        each(at);
+    }
+}
+
+/// Fills an empty index from the first `length` bytes of `text`. With the number of whole lines, and where the
+/// unfinished one begins.
+fn scan(mut index: Index, text: &File, length: u64) -> io::Result<(Index, u64, u64)> {
+    let (mut offset, mut lines, mut unfinished) = (0, 0, 0);
+    let mut buffer = vec![0; CHUNK];
+    let mut entries = Vec::new();
+    while offset < length {
+        let want = CHUNK.min((length - offset) as usize);
+        text.read_exact_at(&mut buffer[..want], offset)?;
+        entries.clear();
+        newlines(&buffer[..want], |at| {
+            lines += 1;
+            unfinished = offset + at as u64 + 1;
+            if lines % STRIDE == 0 {
+                entries.push(unfinished);
+            }
+        });
+        index.append(&entries)?;
+        offset += want as u64;
+    }
+    Ok((index, lines, unfinished))
 }
 
 impl TextView {
@@ -133,13 +205,37 @@ impl TextView {
         self.lines
     }
 
+    /// Bytes in the file that cannot change.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The line that has begun and not ended; `None` when the file ends with a whole one. However long it is, only
+    /// what is kept of it is read.
+    pub fn unfinished(&self) -> Result<Option<Line>, Error> {
+        let fail = Error::at("read", &self.path);
+        let (start, end) = (self.unfinished, self.length);
+        let half = LINE_KEPT as u64 / 2;
+        let omitted = (end - start).saturating_sub(2 * half);
+        let head = if omitted > 0 { half } else { end - start };
+        let mut bytes = vec![0; (end - start - omitted) as usize];
+        let (first, last) = bytes.split_at_mut(head as usize);
+        let read = self.file.read_exact_at(first, start);
+        let read = read.and_then(|()| self.file.read_exact_at(last, start + head + omitted));
+        read.map_err(fail)?;
+        Ok((!bytes.is_empty()).then_some(Line { bytes, omitted }))
+    }
+
     /// The offset at which line `number` (0-based) begins; `None` beyond the last.
     fn offset(&self, number: u64) -> io::Result<Option<u64>> {
         if number > self.lines {
             return Ok(None);
         }
-        let entry = (number / STRIDE) as usize;
-        let (mut offset, mut left) = (self.index[entry], number % STRIDE);
+        // Where the index has been spoiled meanwhile, the lines are counted from the start.
+        let (mut offset, mut left) = match self.index.line(number / STRIDE, &self.file) {
+            Some(offset) => (offset, number % STRIDE),
+            None => (0, number),
+        };
         let mut buffer = vec![0; CHUNK];
         while left > 0 {
             let count = self.file.read_at(&mut buffer, offset)?;
@@ -294,96 +390,4 @@ impl LineBuilder {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::tests::Scratch;
-
-    fn collect(log: &TextView, first: u64, most: usize) -> Vec<(u64, String)> {
-        let mut lines = Vec::new();
-        log.each_line(first, |number, line| {
-            lines.push((number, String::from_utf8(line.bytes).unwrap()));
-            lines.len() < most
-        })
-        .unwrap();
-        lines
-    }
-
-    #[test]
-    fn any_line_by_number() {
-        let scratch = Scratch::new();
-        let mut log = TextLog::create(&scratch.path().join("t")).unwrap();
-        for n in 0..100_000u32 {
-            // In odd pieces: lines are not whole writes.
-            let text = format!("{n}\n");
-            let (a, b) = text.split_at(n as usize % text.len());
-            log.append(a.as_bytes()).unwrap();
-            log.append(b.as_bytes()).unwrap();
-        }
-        log.append(b"unfinished").unwrap();
-        let log = log.view();
-        assert_eq!(log.lines(), 100_000);
-        for n in [0u64, 1, 255, 256, 257, 49_999, 99_999] {
-            assert_eq!(collect(&log, n, 1), [(n, n.to_string())]);
-        }
-        assert_eq!(
-            collect(&log, 100_000, 9),
-            [(100_000, "unfinished".to_string())]
-        );
-        assert_eq!(collect(&log, 100_001, 9), []);
-        let mut seen = 0;
-        log.each_block(300, |first, block| {
-            assert!(block.starts_with(first.to_string().as_bytes()));
-            seen += block.len();
-            true
-        })
-        .unwrap();
-        assert_eq!(
-            seen as u64,
-            log.length
-                - collect(&log, 0, 300)
-                    .iter()
-                    .map(|(_, line)| line.len() as u64 + 1)
-                    .sum::<u64>()
-        );
-    }
-
-    #[test]
-    fn a_tail_is_for_other_readers_only() {
-        let scratch = Scratch::new();
-        let path = scratch.path().join("t");
-        let mut log = TextLog::create(&path).unwrap();
-        log.append(b"one\n").unwrap();
-        log.set_tail(b"a long live line\n").unwrap();
-        log.set_tail(b"live\n").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"one\nlive\n");
-        assert_eq!(log.view().lines(), 1);
-        log.append(b"2\n").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"one\n2\n");
-        assert_eq!(
-            collect(&log.view(), 0, 9),
-            [(0, "one".to_string()), (1, "2".to_string())]
-        );
-    }
-
-    #[test]
-    fn a_long_line_keeps_its_ends() {
-        let scratch = Scratch::new();
-        let mut log = TextLog::create(&scratch.path().join("t")).unwrap();
-        let long = [vec![b'a'; 1_500_000], vec![b'b'; 1_500_000]].concat();
-        log.append(&long).unwrap();
-        log.append(b"\nnext\n").unwrap();
-        let mut lines = Vec::new();
-        log.view()
-            .each_line(0, |_, line| {
-                lines.push(line);
-                true
-            })
-            .unwrap();
-        assert_eq!(
-            (lines[0].bytes.len(), lines[0].omitted),
-            (LINE_KEPT, 3_000_000 - LINE_KEPT as u64)
-        );
-        assert!(lines[0].bytes.starts_with(b"aaa") && lines[0].bytes.ends_with(b"bbb"));
-        assert_eq!(lines[1], Line::whole(b"next".to_vec()));
-    }
-}
+mod tests;

@@ -71,21 +71,50 @@ impl Time {
     }
 }
 
+/// A record, and the offset in times.log just after its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    pub time: Time,
+    pub end: u64,
+}
+
 /// Splits a growing file's bytes into whole records; what follows the last newline stays for the next call.
 #[derive(Debug, Default)]
 pub struct TimeLines {
+    /// The offset in the file of `rest`.
+    offset: u64,
     rest: Vec<u8>,
 }
 
 impl TimeLines {
-    pub fn push(&mut self, bytes: &[u8], into: &mut impl Extend<Time>) {
+    /// For a reader that begins at `offset`, the start of a line.
+    pub fn at(offset: u64) -> TimeLines {
+        TimeLines {
+            offset,
+            rest: Vec::new(),
+        }
+    }
+
+    /// Bytes of the file taken so far.
+    pub fn read(&self) -> u64 {
+        self.offset + self.rest.len() as u64
+    }
+
+    pub fn push(&mut self, bytes: &[u8], into: &mut impl Extend<Placed>) {
         self.rest.extend_from_slice(bytes);
-        let Some(end) = self.rest.iter().rposition(|&byte| byte == b'\n') else {
+        let Some(last) = self.rest.iter().rposition(|&byte| byte == b'\n') else {
             return;
         };
-        let lines = self.rest[..end].split(|&byte| byte == b'\n');
-        into.extend(lines.filter_map(|line| Time::parse(std::str::from_utf8(line).ok()?)));
-        self.rest.drain(..=end);
+        let mut end = self.offset;
+        let lines = self.rest[..=last].split_inclusive(|&byte| byte == b'\n');
+        into.extend(lines.filter_map(|line| {
+            end += line.len() as u64;
+            let text = std::str::from_utf8(&line[..line.len() - 1]).ok()?;
+            let time = Time::parse(text)?;
+            Some(Placed { time, end })
+        }));
+        self.offset += last as u64 + 1;
+        self.rest.drain(..=last);
     }
 }
 
@@ -116,20 +145,23 @@ mod tests {
             let (mut lines, mut read) = (TimeLines::default(), Vec::new());
             lines.push(&text.as_bytes()[..split], &mut read);
             lines.push(&text.as_bytes()[split..], &mut read);
-            assert_eq!(read, times);
+            let mut end = 0;
+            for (placed, time) in read.iter().zip(&times) {
+                end += format!("{time}\n").len() as u64;
+                assert_eq!((&placed.time, placed.end), (time, end));
+            }
+            assert_eq!(read.len(), times.len());
         }
         let (mut lines, mut read) = (TimeLines::default(), Vec::new());
         lines.push(
             b"junk\n1\n1 2 size 3\n1 2 future x\n\xff\n1 2\n1 ",
             &mut read,
         );
-        assert_eq!(
-            read,
-            [Time {
-                ms: 1,
-                offset: 2,
-                what: What::Output
-            }]
-        );
+        let time = Time {
+            ms: 1,
+            offset: 2,
+            what: What::Output,
+        };
+        assert_eq!(read, [Placed { time, end: 37 }]);
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Must not know what its callers are for: no tmux, no sessions, no paths of ours.
 
+pub mod boot;
 pub mod errno;
 pub mod fd;
 pub mod flock;
 pub mod inotify;
-pub mod lifeline;
 pub mod limits;
 pub mod parent;
 pub mod passwd;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::codec::{Stored, checksum, stored};
 use super::cooked::{Cooked, Position};
 use super::fullscreen::Homes;
 use super::grid::{Grid, Log};
@@ -18,151 +19,16 @@ use super::zones::{Zone, Zones};
 /// layout below, a rule of the screen, the width table.
 const FORMAT: &[u8] = b"paneglass terminal 1\n";
 
-/// A value that can be stored.
-trait Record: Sized {
-    fn save(&self, to: &mut Vec<u8>);
-    fn load(from: &mut &[u8]) -> Option<Self>;
-}
-
-impl Record for u64 {
-    /// Seven bits a byte, the lowest first.
-    fn save(&self, to: &mut Vec<u8>) {
-        let mut rest = *self;
-        while rest >= 0x80 {
-            to.push(rest as u8 | 0x80);
-            rest >>= 7;
-        }
-        to.push(rest as u8);
-    }
-
-    fn load(from: &mut &[u8]) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let (&byte, rest) = from.split_first()?;
-            *from = rest;
-            value |= u64::from(byte & 0x7F) << shift;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
-    }
-}
-
-macro_rules! number {
-    ($($kind:ty),*) => { $(
-        impl Record for $kind {
-            fn save(&self, to: &mut Vec<u8>) {
-                (*self as u64).save(to);
-            }
-            fn load(from: &mut &[u8]) -> Option<$kind> {
-                u64::load(from)?.try_into().ok()
-            }
-        }
-    )* };
-}
-number!(u8, u32, usize);
-
-impl Record for bool {
-    fn save(&self, to: &mut Vec<u8>) {
-        to.push((*self).into());
-    }
-
-    fn load(from: &mut &[u8]) -> Option<bool> {
-        match u8::load(from)? {
-            0 => Some(false),
-            1 => Some(true),
-            _ => None,
-        }
-    }
-}
-
-impl Record for char {
-    fn save(&self, to: &mut Vec<u8>) {
-        u32::from(*self).save(to);
-    }
-
-    fn load(from: &mut &[u8]) -> Option<char> {
-        char::from_u32(u32::load(from)?)
-    }
-}
-
-impl<T: Record> Record for Vec<T> {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.len().save(to);
-        self.iter().for_each(|item| item.save(to));
-    }
-
-    fn load(from: &mut &[u8]) -> Option<Vec<T>> {
-        let len = usize::load(from)?;
-        // Every item takes a byte at least: a length that is junk reserves no memory.
-        (len <= from.len()).then_some(())?;
-        (0..len).map(|_| T::load(from)).collect()
-    }
-}
-
-impl Record for String {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.as_bytes().to_vec().save(to);
-    }
-
-    fn load(from: &mut &[u8]) -> Option<String> {
-        String::from_utf8(Vec::load(from)?).ok()
-    }
-}
-
-impl<T: Record> Record for Option<T> {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.is_some().save(to);
-        if let Some(value) = self {
-            value.save(to);
-        }
-    }
-
-    fn load(from: &mut &[u8]) -> Option<Option<T>> {
-        Some(if bool::load(from)? {
-            Some(T::load(from)?)
-        } else {
-            None
-        })
-    }
-}
-
-impl<A: Record, B: Record> Record for (A, B) {
-    fn save(&self, to: &mut Vec<u8>) {
-        self.0.save(to);
-        self.1.save(to);
-    }
-
-    fn load(from: &mut &[u8]) -> Option<(A, B)> {
-        Some((A::load(from)?, B::load(from)?))
-    }
-}
-
-macro_rules! record {
-    ($kind:ty { $($field:ident),* $(,)? }) => {
-        impl Record for $kind {
-            fn save(&self, to: &mut Vec<u8>) {
-                $( self.$field.save(to); )*
-            }
-            fn load(from: &mut &[u8]) -> Option<Self> {
-                $( let $field = Record::load(from)?; )*
-                Some(Self { $($field),* })
-            }
-        }
-    };
-}
-
-record!(At { row, col });
-record!(Position { line, byte });
-record!(Note {
+stored!(At { row, col });
+stored!(Position { line, byte });
+stored!(Note {
     program,
     started,
     ended,
     open,
     said
 });
-record!(Row {
+stored!(Row {
     cells,
     clusters,
     id,
@@ -175,7 +41,7 @@ record!(Row {
     epoch,
     notes
 });
-record!(Cooked {
+stored!(Cooked {
     lines,
     open,
     linked,
@@ -184,19 +50,19 @@ record!(Cooked {
     columns,
     notes
 });
-record!(Anchor { id, row, col });
-record!(Modes {
+stored!(Anchor { id, row, col });
+stored!(Modes {
     wrap,
     insert,
     origin,
     bracketed_paste
 });
-record!(SavedCursor {
+stored!(SavedCursor {
     at,
     charsets,
     origin
 });
-record!(Homes {
+stored!(Homes {
     epoch,
     waiting,
     first,
@@ -205,8 +71,8 @@ record!(Homes {
     offset,
     found
 });
-record!(Covered { grid, cursor });
-record!(Zones {
+stored!(Covered { grid, cursor });
+stored!(Zones {
     zone,
     watching,
     shadows,
@@ -219,23 +85,23 @@ record!(Zones {
     homes,
 });
 
-impl Record for MarkId {
+impl Stored for MarkId {
     fn save(&self, to: &mut Vec<u8>) {
         self.0.save(to);
     }
 
     fn load(from: &mut &[u8]) -> Option<MarkId> {
-        Record::load(from).map(MarkId)
+        Stored::load(from).map(MarkId)
     }
 }
 
-impl Record for Charsets {
+impl Stored for Charsets {
     fn save(&self, to: &mut Vec<u8>) {
         (self.g[0], (self.g[1], self.shifted)).save(to);
     }
 
     fn load(from: &mut &[u8]) -> Option<Charsets> {
-        let (g0, (g1, shifted)) = Record::load(from)?;
+        let (g0, (g1, shifted)) = Stored::load(from)?;
         Some(Charsets {
             g: [g0, g1],
             shifted,
@@ -243,7 +109,7 @@ impl Record for Charsets {
     }
 }
 
-impl Record for Zone {
+impl Stored for Zone {
     fn save(&self, to: &mut Vec<u8>) {
         (*self as u8).save(to);
     }
@@ -256,7 +122,7 @@ impl Record for Zone {
     }
 }
 
-impl Record for Marks {
+impl Stored for Marks {
     fn save(&self, to: &mut Vec<u8>) {
         self.next.save(to);
         self.live.save(to);
@@ -269,18 +135,18 @@ impl Record for Marks {
     }
 
     fn load(from: &mut &[u8]) -> Option<Marks> {
-        let (next, live) = Record::load(from)?;
+        let (next, live) = Stored::load(from)?;
         let settled = BTreeMap::from_iter(Vec::load(from)?);
         Some(Marks {
             next,
             live,
             settled,
-            open: Record::load(from)?,
+            open: Stored::load(from)?,
         })
     }
 }
 
-impl Record for Grid {
+impl Stored for Grid {
     fn save(&self, to: &mut Vec<u8>) {
         self.lines.len().save(to);
         self.lines.iter().for_each(|row| row.save(to));
@@ -290,8 +156,8 @@ impl Record for Grid {
 
     fn load(from: &mut &[u8]) -> Option<Grid> {
         let lines = VecDeque::from(Vec::load(from)?);
-        let (held, cols) = Record::load(from)?;
-        let (rows, (history, scrolled)) = Record::load(from)?;
+        let (held, cols) = Stored::load(from)?;
+        let (rows, (history, scrolled)) = Stored::load(from)?;
         Some(Grid {
             lines,
             held,
@@ -303,7 +169,7 @@ impl Record for Grid {
     }
 }
 
-impl Record for Parser {
+impl Stored for Parser {
     fn save(&self, to: &mut Vec<u8>) {
         State::ALL
             .iter()
@@ -318,11 +184,11 @@ impl Record for Parser {
 
     fn load(from: &mut &[u8]) -> Option<Parser> {
         let state = *State::ALL.get(Option::<usize>::load(from)??)?;
-        let ((bits, missing), (low, high)) = Record::load(from)?;
+        let ((bits, missing), (low, high)) = Stored::load(from)?;
         let utf8 = Decoder::load((bits, missing, low, high))?;
-        let (params, intermediates) = Record::load(from)?;
-        let (overflow, string) = Record::load(from)?;
-        let (offset, start) = Record::load(from)?;
+        let (params, intermediates) = Stored::load(from)?;
+        let (overflow, string) = Stored::load(from)?;
+        let (offset, start) = Stored::load(from)?;
         let parser = Parser {
             state,
             utf8,
@@ -369,17 +235,17 @@ pub fn load(
     (checksum(bytes) == u64::from_le_bytes(*sum)).then_some(())?;
     let from = &mut bytes.strip_prefix(FORMAT)?;
     let parser = Parser::load(from)?;
-    let nonce = Record::load(from)?;
+    let nonce = Stored::load(from)?;
     let grid = Grid::load(from)?;
     let covered = Option::<Covered>::load(from)?;
-    let (cooked, marks) = Record::load(from)?;
-    let (next_row, (hide, rows)) = Record::load(from)?;
-    let (cursor, modes) = Record::load(from)?;
-    let (charsets, saved) = Record::load(from)?;
-    let (covered_cursor, tabs) = Record::load(from)?;
-    let (top, bottom) = Record::load(from)?;
-    let (last, joiner) = Record::load(from)?;
-    let (zones, clock) = Record::load(from)?;
+    let (cooked, marks) = Stored::load(from)?;
+    let (next_row, (hide, rows)) = Stored::load(from)?;
+    let (cursor, modes) = Stored::load(from)?;
+    let (charsets, saved) = Stored::load(from)?;
+    let (covered_cursor, tabs) = Stored::load(from)?;
+    let (top, bottom) = Stored::load(from)?;
+    let (last, joiner) = Stored::load(from)?;
+    let (zones, clock) = Stored::load(from)?;
     let log = Log {
         cooked,
         marks,
@@ -458,11 +324,4 @@ fn row_is_sound(row: &Row) -> bool {
         && row.cells.iter().all(|cell| sound(*cell))
         && (row.unicode || row.cells.iter().all(ascii))
         && (row.wide || !row.cells.contains(&PAD))
-}
-
-/// FNV-1a, 64 bits: tells a torn file, and is no defence against anyone.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
-    })
 }

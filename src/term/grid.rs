@@ -340,6 +340,7 @@ impl Grid {
     fn write_live(&self, row: &Row, cooked: &mut Cooked, log: &Log, text: &mut Vec<u8>) {
         if log.hide {
             cooked.unlink();
+            cooked.notes.extend(row.notes.iter().cloned());
         } else {
             cooked.row(row, text);
         }

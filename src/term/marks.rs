@@ -40,6 +40,12 @@ impl Marks {
         self.settled.remove(&id);
     }
 
+    /// Releases every mark that is not wanted.
+    pub fn retain(&mut self, wanted: impl Fn(MarkId) -> bool) {
+        self.live.retain(|anchor| wanted(anchor.id));
+        self.settled.retain(|id, _| wanted(*id));
+    }
+
     pub fn anchor(&self, id: MarkId) -> Option<Anchor> {
         self.live.iter().find(|anchor| anchor.id == id).copied()
     }

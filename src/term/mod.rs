@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod checkpoint;
+pub(crate) mod codec;
 mod cooked;
 mod edit;
 mod fullscreen;
@@ -26,7 +27,7 @@ mod sequences;
 mod step;
 mod terminal;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod utf8;
 pub mod width;
 mod width_table;

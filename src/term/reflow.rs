@@ -129,19 +129,13 @@ impl Grid {
         if self.history && log.cooked.is_linked() {
             line.final_cells = log.cooked.columns % cols;
         }
-        // The cursor's offset in the line at hand, then where it has gone.
-        let (mut offset, mut cursor) = (None, None);
         let finals = usize::try_from(log.rows).unwrap_or(usize::MAX / 2);
+        let unwrapped = unwrapped(&old, at);
         let mut widths = Vec::new();
         let mut old = old.into_iter().enumerate().peekable();
         while let Some((index, row)) = old.next() {
-            if index == at.row {
-                let inside = at.col < row.cells.len();
-                offset = Some(if inside {
-                    line.cells.len() + at.col.saturating_sub(row.skip)
-                } else {
-                    usize::MAX
-                });
+            if !row.linked && line.loses(cols, &row) {
+                self.rewrap(&mut line, &mut widths, cols, finals + index, log);
             }
             let linked = row.linked;
             widths.push(row.cells.len());
@@ -150,25 +144,15 @@ impl Grid {
             if linked && old.peek().is_some_and(|(_, next)| joins(next)) {
                 continue;
             }
-            let first = self.lines.len();
-            let at = line.wrap(cols, offset.take(), &mut self.lines, log);
-            cursor = at
-                .map(|at| At {
-                    row: first + at.row,
-                    ..at
-                })
-                .or(cursor);
-            let count = self.lines.len() - first;
+            let joined = widths.len();
+            let count = self.rewrap(&mut line, &mut widths, cols, finals + index + 1, log);
             if let Some(last) = self.lines.back_mut() {
                 // A link to nothing (an empty row, or no row) lasts unless rows were joined on the way there.
-                last.linked = linked && count >= widths.len();
+                last.linked = linked && count >= joined;
             }
-            let begin = index + 1 - widths.len();
-            self.scrolled = rescroll(self.scrolled, &widths, cols, finals + begin, finals + first);
-            widths.clear();
-            line = Line::default();
         }
-        let mut cursor = cursor.unwrap_or_default();
+        // tmux counts lines to find the cursor's again, also where some have lost a link and are two now.
+        let mut cursor = self.wrapped(unwrapped);
         let missing = self.rows.saturating_sub(self.lines.len());
         // tmux would show rows here that are final.
         let pulled = missing.min(usize::try_from(log.rows).unwrap_or(usize::MAX));
@@ -187,6 +171,72 @@ impl Grid {
         self.cols = cols;
         cursor
     }
+
+    /// Appends a line, wrapped to `cols`, and makes room for the next. Its rows took `widths`, and the row behind them
+    /// was row `after`. Returns how many rows it has now.
+    fn rewrap(
+        &mut self,
+        line: &mut Line,
+        widths: &mut Vec<usize>,
+        cols: usize,
+        after: usize,
+        log: &mut Log,
+    ) -> usize {
+        let first = self.lines.len();
+        std::mem::take(line).wrap(cols, &mut self.lines, log);
+        let before = usize::try_from(log.rows).unwrap_or(usize::MAX / 2);
+        let begin = after - widths.len();
+        self.scrolled = rescroll(self.scrolled, widths, cols, begin, before + first);
+        widths.clear();
+        self.lines.len() - first
+    }
+
+    /// Where such a place is after a re-flow.
+    fn wrapped(&self, (line, mut offset): (usize, usize)) -> At {
+        let ends = self.lines.iter().enumerate().filter(|(_, row)| !row.linked);
+        let mut row = match line.checked_sub(1) {
+            None => 0,
+            Some(before) => ends.map(|(row, _)| row + 1).nth(before).unwrap_or(0),
+        };
+        if row == 0 && offset != usize::MAX {
+            offset += self.lines.front().map_or(0, |first| first.skip);
+        }
+        while let Some(here) = self.lines.get(row).filter(|here| here.linked) {
+            if offset < here.cells.len() {
+                break;
+            }
+            offset = match offset {
+                usize::MAX => offset,
+                _ => offset - here.cells.len(),
+            };
+            row += 1;
+        }
+        let end = self.lines.get(row).map_or(0, |row| row.cells.len());
+        let col = if offset == usize::MAX { end } else { offset };
+        At { row, col }
+    }
+}
+
+/// A place by its logical line, counted from the first row, and the offset in it; `usize::MAX` behind its row's end.
+fn unwrapped(rows: &VecDeque<Row>, at: At) -> (usize, usize) {
+    let (mut line, mut offset) = (0, 0);
+    for row in rows.iter().take(at.row) {
+        if row.linked {
+            offset += row.cells.len() - row.skip.min(row.cells.len());
+        } else {
+            (line, offset) = (line + 1, 0);
+        }
+    }
+    let inside = rows.get(at.row).is_some_and(|row| at.col < row.cells.len());
+    let skip = rows.get(at.row).map_or(0, |row| row.skip);
+    (
+        line,
+        if inside {
+            offset + at.col.saturating_sub(skip)
+        } else {
+            usize::MAX
+        },
+    )
 }
 
 /// How many rows tmux would pull back when the screen grows, after a line has been wrapped anew to `cols` columns:
@@ -234,6 +284,8 @@ fn rescroll(mut scrolled: usize, widths: &[usize], cols: usize, old: usize, new:
 struct Line {
     cells: Vec<Cell>,
     clusters: Vec<String>,
+    /// Where the last row that was added begins in `cells`.
+    last: usize,
     /// The marks, with their offsets in `cells`.
     marks: Vec<(MarkId, usize)>,
     /// The first row, for what is not cells.
@@ -245,6 +297,7 @@ struct Line {
 impl Line {
     fn add(&mut self, row: Row, log: &Log) {
         let start = self.cells.len();
+        self.last = start;
         if row.marked {
             let marks = log.marks.live.iter().filter(|anchor| anchor.row == row.id);
             let offset = |col: usize| start + col.saturating_sub(row.skip);
@@ -272,17 +325,8 @@ impl Line {
         }
     }
 
-    /// Appends the line to `rows`, wrapped to `cols`. Returns where offset `cursor` has gone, its row counted from
-    /// the line's first; an offset behind the end is the end.
-    fn wrap(
-        &mut self,
-        cols: usize,
-        cursor: Option<usize>,
-        rows: &mut VecDeque<Row>,
-        log: &mut Log,
-    ) -> Option<At> {
-        let mut template = self.template.take()?;
-        // The offsets at which rows begin.
+    /// The offsets at which rows of `cols` columns begin, and the columns left in the last.
+    fn starts(&self, cols: usize) -> (Vec<usize>, usize) {
         let mut starts = vec![0];
         let mut room = cols - self.final_cells;
         let mut at = 0;
@@ -299,6 +343,25 @@ impl Line {
             room = room.saturating_sub(width);
             at += width;
         }
+        (starts, room)
+    }
+
+    /// True when tmux forgets that the line goes on in its last row: that begins with a wide character, for which
+    /// one column is left, after a row that was joined to others. What a person sees is two lines then.
+    fn loses(&self, cols: usize, last: &Row) -> bool {
+        if last.cell(1) != PAD || self.last == 0 {
+            return false;
+        }
+        let (starts, room) = self.starts(cols);
+        room == 1 && starts.last().is_some_and(|&start| start < self.last)
+    }
+
+    /// Appends the line to `rows`, wrapped to `cols`.
+    fn wrap(mut self, cols: usize, rows: &mut VecDeque<Row>, log: &mut Log) {
+        let Some(mut template) = self.template.take() else {
+            return;
+        };
+        let (starts, _) = self.starts(cols);
         let count = starts.len();
         let place = |offset: usize| {
             let row = starts.partition_point(|&start| start <= offset) - 1;
@@ -332,16 +395,5 @@ impl Line {
             rows[first + row].marked = true;
             log.marks.put(id, rows[first + row].id, col);
         }
-        cursor.map(|offset| {
-            if offset == usize::MAX {
-                let row = count - 1;
-                return At {
-                    row,
-                    col: rows[first + row].cells.len(),
-                };
-            }
-            let (row, col) = place(offset);
-            At { row, col }
-        })
     }
 }

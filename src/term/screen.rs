@@ -302,13 +302,16 @@ impl Screen {
         let Grid { cols, rows, .. } = self.grid;
         let alternate = Grid::new(cols, rows, false, &mut self.log);
         let mut grid = std::mem::replace(&mut self.grid, alternate);
-        let note = Note {
-            program: self.zones.program.clone(),
-            started: self.clock,
-            open: true,
-            ..Note::default()
-        };
-        grid.row_mut(self.cursor.row).notes.push(note);
+        // A program that had the screen before has its line already.
+        if !self.log.hide {
+            let note = Note {
+                program: self.zones.program.clone(),
+                started: self.clock,
+                open: true,
+                ..Note::default()
+            };
+            grid.row_mut(self.cursor.row).notes.push(note);
+        }
         self.covered = Some(Covered {
             grid,
             cursor: self.cursor,

@@ -240,7 +240,7 @@ impl Performer {
                 } else {
                     screen.leave_alternate(with_cursor)
                 };
-                if changed {
+                if changed && !screen.log.hide {
                     self.events.push(Event::Fullscreen { on, offset: end });
                 }
             }

@@ -91,26 +91,12 @@ impl Terminal {
     }
 
     /// The state as bytes. Stopping here and going on from them changes nothing that follows.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "sessions replay their whole log so far; only the tests stop and resume"
-        )
-    )]
     pub fn checkpoint(&self) -> Vec<u8> {
         checkpoint::save(&self.parser, self.state(), &self.performer.nonce)
     }
 
     /// The terminal that `checkpoint` described, with its own size; `None` when the bytes are junk, torn, or
     /// another version's. The options other than the size must be those it was made with.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "sessions replay their whole log so far; only the tests stop and resume"
-        )
-    )]
     pub fn restore(bytes: &[u8], options: Options) -> Option<Terminal> {
         let (parser, screen, nonce) =
             checkpoint::load(bytes, options.hold_back.into(), options.rules)?;
@@ -210,6 +196,14 @@ impl Terminal {
     /// An anchor at the start of the line that the cursor is on.
     pub fn mark_line(&mut self) -> MarkId {
         self.performer.screen.mark_line()
+    }
+
+    /// Releases every mark of the caller's but those in `kept`: the owners of others are gone, as after a restart.
+    pub fn keep_only(&mut self, kept: &[MarkId]) {
+        let Screen { log, zones, .. } = &mut self.performer.screen;
+        let own = [zones.prompt, zones.prompt_line, zones.typed];
+        log.marks
+            .retain(|mark| kept.contains(&mark) || own.contains(&Some(mark)));
     }
 
     pub fn release(&mut self, mark: MarkId) {

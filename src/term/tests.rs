@@ -1,6 +1,9 @@
 //! The terminal as a whole. What tmux would show is asked of tmux in tests/term.rs; here is what only we promise.
 
 mod log;
+/// Shared with the tests of session and with the black-box tests.
+#[path = "../../tests/util/mix.rs"]
+pub(crate) mod mix;
 mod properties;
 
 use super::{Event, MarkerKind, Options, Output, Terminal, width::Rules};

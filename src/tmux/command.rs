@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::control::{self, Control};
+use super::ready::{self, Ready};
 use crate::sys::fd;
 use crate::sys::pidfd::PidFd;
 use crate::sys::poll::{Interest, poll};
@@ -79,7 +79,7 @@ pub struct Tmux {
     program: PathBuf,
     socket: String,
     env: Vec<(OsString, OsString)>,
-    control: Arc<Control>,
+    ready: Arc<Ready>,
     /// The server is to run apart from us.
     apart: bool,
 }
@@ -97,7 +97,7 @@ impl Tmux {
             program,
             socket,
             env,
-            control: Arc::default(),
+            ready: Arc::default(),
             apart: false,
         }
     }
@@ -170,37 +170,31 @@ impl Tmux {
         let mut command = self.client();
         command.args(words);
         let (ok, out, err) = self.finish(command, &verb, input)?;
-        let err = String::from_utf8_lossy(&err).trim().to_string();
-        if ok {
-            return Ok(String::from_utf8_lossy(&out).into_owned());
-        }
-        // "error connecting to" with "No such file" is the same state as a socket that nobody serves.
-        if err.contains("no server running on")
-            || err.contains("error connecting to")
-            || err.contains("server exited")
-            || err.contains("lost server")
-        {
-            return Err(Error::NoServer);
-        }
-        Err(Error::Refused { verb, message: err })
+        judged(&verb, ok, out, err)
     }
 
-    /// The same by the client that stays. `None`: tmux was asked nothing, because the words are too many or hold what
-    /// a line cannot, or there is no such client now.
+    /// The same by the client that is ready. `None`: tmux was asked nothing, because the words are too many or hold
+    /// what a line cannot, or no client is ready.
     pub(super) fn run_fast(&self, commands: &[&[&str]]) -> Option<Result<String, Error>> {
         let verb = commands.first()?.first()?;
-        let commands: Option<Vec<String>> = commands
-            .iter()
-            .map(|words| control::command(words))
-            .collect();
-        self.control.run(verb, &commands?, || {
-            let mut command = self.client();
-            command
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null());
-            command
-        })
+        let line = ready::line(commands);
+        let taken = line.as_ref().and_then(|_| self.ready.take());
+        let answer = taken.zip(line).map(|(child, line)| {
+            let (ok, out, err) = converse(child, verb, line.as_bytes())?;
+            // Nothing said and no success: somebody ended it.
+            if !ok && out.is_empty() && err.is_empty() {
+                return Err(Error::Unanswered {
+                    verb: verb.to_string(),
+                });
+            }
+            judged(verb, ok, out, err)
+        });
+        let mut next = self.client();
+        next.stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        self.ready.refill(next);
+        answer
     }
 
     /// A client of our server, up to the words of tmux's own commands.
@@ -247,17 +241,49 @@ impl Tmux {
             program: self.program.clone(),
             error,
         })?;
-        let mut client = Client {
-            child,
-            verb,
-            deadline: Instant::now() + DEADLINE,
-        };
-        let result = client.talk(input);
-        if result.is_err() {
-            client.end();
-        }
-        result
+        converse(child, verb, input)
     }
+}
+
+/// Says `input` to a started client and returns whether it succeeded, and what it printed.
+fn converse(child: Child, verb: &str, input: &[u8]) -> Result<(bool, Vec<u8>, Vec<u8>), Error> {
+    let mut client = Client {
+        child,
+        verb,
+        deadline: Instant::now() + DEADLINE,
+    };
+    let result = client.talk(input);
+    if result.is_err() {
+        client.end();
+    }
+    result
+}
+
+/// What a client's end means.
+fn judged(verb: &str, ok: bool, out: Vec<u8>, err: Vec<u8>) -> Result<String, Error> {
+    let out = String::from_utf8_lossy(&out).into_owned();
+    if ok {
+        return Ok(out);
+    }
+    let err = String::from_utf8_lossy(&err).trim().to_string();
+    // "error connecting to" with "No such file" is the same state as a socket that nobody serves.
+    let gone = [
+        "no server running on",
+        "error connecting to",
+        "server exited",
+        "lost server",
+    ];
+    if gone.iter().any(|text| err.contains(text)) {
+        return Err(Error::NoServer);
+    }
+    Err(Error::Refused {
+        verb: verb.to_string(),
+        message: if err.is_empty() {
+            out.trim().to_string()
+        } else {
+            err
+        },
+    })
 }
 
 /// A started tmux client, ended and reaped whatever happens.

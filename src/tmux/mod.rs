@@ -4,10 +4,10 @@
 #![forbid(unsafe_code)]
 
 pub mod command;
-mod control;
 pub mod format;
 pub mod pane;
 pub mod people;
+mod ready;
 pub mod server;
 pub mod typing;
 pub mod version;

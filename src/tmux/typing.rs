@@ -36,18 +36,67 @@ pub struct Typing<'a> {
     pub bracketed: bool,
     /// Pressed after the text.
     pub keys: &'a [Key],
-    /// Column and row, from 0, where the cursor must be: tmux looks at the very moment of typing, so that nothing
-    /// is typed into a line that somebody has begun since the caller looked.
-    pub cursor: Option<(u16, u16)>,
+    /// tmux looks at the very moment of typing, so that nothing is typed into a line that somebody has begun since the
+    /// caller looked.
+    pub only_if: Option<Undisturbed>,
 }
 
-/// What tmux prints when the cursor was elsewhere.
-const MOVED: &str = "cursor-moved";
+/// The pane as the caller saw it, and nobody at its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undisturbed {
+    /// Column and row of the cursor, from 0.
+    pub cursor: (u16, u16),
+    /// When somebody attached was last heard of; `None`: nobody may be attached.
+    pub activity: Option<u64>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typed {
+    Done,
+    /// Nothing was typed.
+    Disturbed {
+        /// How many clients are attached to the pane's session.
+        attached: u32,
+        /// When one was last heard of, epoch seconds: a key, the mouse, or that it attached.
+        activity: u64,
+    },
+}
+
+/// What tmux prints when it was not so.
+const DISTURBED: &str = "disturbed";
+
+impl Typed {
+    fn parse(printed: &str) -> Typed {
+        let mut words = printed.split_whitespace();
+        if words.next() != Some(DISTURBED) {
+            return Typed::Done;
+        }
+        let mut number = || words.next().and_then(|word| word.parse().ok());
+        Typed::Disturbed {
+            attached: number().unwrap_or(1) as u32,
+            activity: number().unwrap_or(u64::MAX),
+        }
+    }
+}
+
+impl Undisturbed {
+    /// As a format of tmux, which is "1" when it holds.
+    fn format(self) -> String {
+        let (column, row) = self.cursor;
+        let cursor = format!("#{{&&:#{{==:#{{cursor_x}},{column}}},#{{==:#{{cursor_y}},{row}}}}}");
+        let nobody = match self.activity {
+            None => "#{==:#{session_attached},0}".to_string(),
+            Some(activity) => format!("#{{==:#{{session_activity}},{activity}}}"),
+        };
+        format!("#{{&&:{cursor},{nobody}}}")
+    }
+}
 
 impl Tmux {
-    /// Types it all, or nothing: false when the cursor was not where it should be. A copy mode that a person left
+    /// Types it all, or nothing. A copy mode that a person left
     /// the pane in is ended first: keys typed there would be lost.
-    pub fn type_in(&self, typing: &Typing<'_>) -> Result<bool, Error> {
+    pub fn type_in(&self, typing: &Typing<'_>) -> Result<Typed, Error> {
         let id = typing.pane.0.as_str();
         let leave = format!("send-keys -t {id} -X cancel");
         let leave = ["if-shell", "-F", "-t", id, "#{pane_in_mode}", &leave];
@@ -71,10 +120,10 @@ impl Tmux {
             }
             all.extend(commands.iter().map(Vec::as_slice));
             match self.run_fast(&all) {
-                Some(Err(Error::Unanswered { .. })) if self.took(&note)? => return Ok(true),
+                Some(Err(Error::Unanswered { .. })) if self.took(&note)? => return Ok(Typed::Done),
                 // All or nothing: with nothing typed the other way is free.
                 Some(Err(Error::Unanswered { .. })) | None => {}
-                Some(printed) => return Ok(printed?.trim() != MOVED),
+                Some(printed) => return Ok(Typed::parse(&printed?)),
             }
         }
 
@@ -92,7 +141,7 @@ impl Tmux {
                 words.chain([";".to_string()])
             })
             .collect();
-        Ok(self.run_with(&words, &text)?.trim() != MOVED)
+        Ok(Typed::parse(&self.run_with(&words, &text)?))
     }
 }
 
@@ -125,8 +174,7 @@ impl Tmux {
 }
 
 impl Typing<'_> {
-    /// The commands that paste `buffer` and press the keys, as words; with a cursor given, a single one that looks
-    /// first.
+    /// The commands that paste `buffer` and press the keys, as words; a single one that looks first where it has to.
     fn commands(&self, buffer: &str, paste: bool, note: &Note) -> Vec<Vec<String>> {
         let id = self.pane.0.as_str();
         let words =
@@ -144,24 +192,26 @@ impl Typing<'_> {
             Key::Text(text) => words(&["send-keys", "-t", id, "-l", "--", text]),
         }));
         commands.push(words(&["set-environment", "-gh", &note.name, &note.value]));
-        let Some((column, row)) = self.cursor else {
+        let Some(undisturbed) = self.only_if else {
             return commands;
         };
-        let at = format!("#{{&&:#{{==:#{{cursor_x}},{column}}},#{{==:#{{cursor_y}},{row}}}}}");
+        let so = undisturbed.format();
         // A command string has a shell's quotes.
         let typed: Vec<String> = commands.iter().map(|words| shell_line(words)).collect();
-        let mut moved = format!("display-message -p {MOVED}");
+        let mut not = format!(
+            "display-message -p -t {id} '{DISTURBED} #{{session_attached}} #{{session_activity}}'"
+        );
         if paste {
-            moved.push_str(&format!(" ; delete-buffer -b {buffer}"));
+            not.push_str(&format!(" ; delete-buffer -b {buffer}"));
         }
         vec![words(&[
             "if-shell",
             "-F",
             "-t",
             id,
-            &at,
+            &so,
             &typed.join(" ; "),
-            &moved,
+            &not,
         ])]
     }
 }
@@ -169,6 +219,16 @@ impl Typing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_tmux_says_of_a_disturbance() {
+        assert_eq!(Typed::parse(""), Typed::Done);
+        let disturbed = Typed::Disturbed {
+            attached: 2,
+            activity: 17,
+        };
+        assert_eq!(Typed::parse("disturbed 2 17\n"), disturbed);
+    }
 
     #[test]
     fn the_end_of_a_paste_cannot_be_forged() {

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 /// The error of a bad argument, to be answered as it is.
 pub type BadArgument = String;
 
+/// Whether a line of output matches.
+pub type Matcher = Box<dyn Fn(&str) -> bool>;
+
 /// The arguments of one call. Each is taken out by its name; `done` refuses what is left.
 pub struct Args {
     tool: &'static str,
@@ -94,6 +97,58 @@ impl Args {
         }
     }
 
+    /// A number from `least` to `most`, whole or not.
+    pub fn float(
+        &mut self,
+        name: &'static str,
+        least: f64,
+        most: f64,
+    ) -> Result<Option<f64>, BadArgument> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        match value
+            .as_f64()
+            .filter(|number| (least..=most).contains(number))
+        {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.bad(name, &value, &format!("a number from {least} to {most}"))),
+        }
+    }
+
+    /// An object, whose own arguments are named after `tool`.
+    pub fn object(
+        &mut self,
+        name: &'static str,
+        tool: &'static str,
+    ) -> Result<Option<Args>, BadArgument> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(Args::new(tool, map))),
+            Some(other) => Err(self.bad(name, &other, "an object")),
+        }
+    }
+
+    /// An array of objects, whose own arguments are named after `tool`.
+    pub fn objects(
+        &mut self,
+        name: &'static str,
+        tool: &'static str,
+    ) -> Result<Vec<Args>, BadArgument> {
+        let Some(value) = self.take(name) else {
+            return Ok(Vec::new());
+        };
+        let objects = value.as_array().map(|list| {
+            list.iter()
+                .map(|item| Some(Args::new(tool, item.as_object()?.clone())))
+                .collect::<Option<Vec<_>>>()
+        });
+        match objects {
+            Some(Some(objects)) => Ok(objects),
+            _ => Err(self.bad(name, &value, "an array of objects")),
+        }
+    }
+
     pub fn flag(&mut self, name: &'static str) -> Result<bool, BadArgument> {
         Ok(self.optional_flag(name)?.unwrap_or(false))
     }
@@ -143,15 +198,25 @@ impl Args {
         name: &'static str,
         words: &[&'static str],
     ) -> Result<&'static str, BadArgument> {
+        Ok(self.word_if(name, words)?.unwrap_or(words[0]))
+    }
+
+    /// One of a few words, if any.
+    pub fn word_if(
+        &mut self,
+        name: &'static str,
+        words: &[&'static str],
+    ) -> Result<Option<&'static str>, BadArgument> {
         let Some(value) = self.take(name) else {
-            return Ok(words[0]);
+            return Ok(None);
         };
         let found = value
             .as_str()
             .and_then(|text| words.iter().find(|word| **word == text));
-        found
-            .copied()
-            .ok_or_else(|| self.bad(name, &value, &format!("one of {}", words.join(", "))))
+        match found {
+            Some(word) => Ok(Some(word)),
+            None => Err(self.bad(name, &value, &format!("one of {}", words.join(", ")))),
+        }
     }
 
     pub fn regex(&mut self, name: &'static str) -> Result<Option<regex::Regex>, BadArgument> {
@@ -161,6 +226,12 @@ impl Args {
                 .map(Some)
                 .map_err(|error| format!("{}: `{name}` {error}", self.tool)),
         }
+    }
+
+    /// A pattern, as the question whether a line matches it.
+    pub fn matcher(&mut self, name: &'static str) -> Result<Option<Matcher>, BadArgument> {
+        let regex = self.regex(name)?;
+        Ok(regex.map(|regex| Box::new(move |line: &str| regex.is_match(line)) as Matcher))
     }
 
     /// Nothing else may have been given.

@@ -4,17 +4,24 @@
 #![forbid(unsafe_code)]
 
 mod agents;
+mod appeared;
 mod args;
 mod create_client;
 pub mod device;
 mod execute_command;
+mod expect;
+mod human;
 mod list_clients;
 mod outcome;
+mod paste;
 mod read;
 mod regions;
 mod report;
 mod revoke_client;
+mod rules;
 mod run;
+mod saving;
+mod screen;
 mod search;
 mod send;
 mod session_close;
@@ -91,6 +98,11 @@ const TABLE: &[Entry] = &[
         name: "send",
         tool: send::tool,
         call: send::call,
+    },
+    Entry {
+        name: "expect",
+        tool: expect::tool,
+        call: expect::call,
     },
     Entry {
         name: "read",

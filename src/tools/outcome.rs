@@ -1,5 +1,7 @@
 //! Waiting for what a typed line comes to: the one loop behind run and wait.
 
+mod front;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,20 +10,32 @@ use regex::Regex;
 use crate::mcp::Progress;
 use crate::proc::View;
 use crate::reply::header::Status;
-use crate::session::front::{self, Front};
 use crate::session::regions::{self, Kind, Region};
+
 use crate::session::watch::{Cancel, Woken};
 use crate::session::{Error, RegionId, Session, Sessions, State};
+
+use super::rules::Heard;
+
+pub use front::close_input;
 
 /// What is waited for.
 pub struct Goal<'a> {
     pub target: Target,
-    pub until: Option<&'a Regex>,
+    /// True for a line of the output at which the wait is over.
+    pub until: Option<&'a dyn Fn(&str) -> bool>,
+    /// Only lines after what was heard before count for `until`.
+    pub heard: Option<&'a Heard>,
     pub deadline: Instant,
     /// When the line was typed, which counts as output: what waited before it has not waited since.
     pub typed: Option<Instant>,
     /// How long output must have been quiet before something that waits in an unknown way counts as waiting.
     pub settle: Duration,
+    /// One more pattern for prompts.
+    pub prompt: Option<&'a Regex>,
+    /// True when what stands there is a question that the caller will answer: then no more quiet is waited for. A
+    /// line given to a program stays open over its questions.
+    pub asks: Option<&'a dyn Fn(&State) -> bool>,
     pub cancel: &'a Cancel,
     pub progress: Option<&'a Progress>,
 }
@@ -42,17 +56,20 @@ pub struct Outcome {
     pub region: Option<RegionId>,
     /// The last look at the job in front, when there was one.
     pub view: Option<View>,
+    /// Something waits at a line that may be a prompt: a pattern that would match it.
+    pub offer: Option<String>,
 }
 
 /// Output must have been quiet for so long before /proc is asked; then at intervals that grow with the quiet.
 const FIRST_LOOK: Duration = Duration::from_millis(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// The kernel says that whole lines are read, or that a password is: quiet for so long, it is a question.
-const QUESTION: Duration = Duration::from_millis(200);
+/// After long silence they grow on, up to this: what has been silent for minutes may be answered some seconds later.
+const RAREST_LOOK: Duration = Duration::from_secs(10);
 
-/// A full-screen program has drawn its screen when nothing came for so long.
-const DRAWN: Duration = Duration::from_millis(300);
+/// What only may wait must be seen so for so long: a job that has just ended, or a shell that is about to take its
+/// terminal back, looks like it for a moment.
+const CONFIRMED: Duration = Duration::from_millis(250);
 
 /// A shell prints its prompt right after a command's end; past this it is not waited for any more.
 const PROMPT_FOLLOWS: Duration = Duration::from_secs(2);
@@ -63,9 +80,6 @@ const UNANSWERED: Duration = Duration::from_secs(1);
 /// A command that was typed is waited for until it has begun, whatever the deadline, so that it has a number to be
 /// known by.
 const BEGINS: Duration = Duration::from_secs(2);
-
-/// A shell that has not taken a line after so long, and reads keys, has kept it.
-const KEPT: Duration = Duration::from_secs(1);
 
 /// Progress is told about so often.
 const TELL_EVERY: Duration = Duration::from_secs(5);
@@ -82,7 +96,7 @@ pub fn wait(
     let mut waiter = Waiter::new(goal);
     loop {
         let quiet = match waiter.look_at_log(session)? {
-            Step::Over(outcome) => return Ok(outcome),
+            Step::Over(outcome) => return Ok(*outcome),
             Step::Quiet(quiet) => quiet,
         };
         let now = Instant::now();
@@ -90,7 +104,13 @@ pub fn wait(
             if let Some(outcome) = waiter.look_at_front(sessions, session, quiet) {
                 return Ok(outcome);
             }
-            let pause = (quiet / 2).clamp(FIRST_LOOK, LONGEST_PAUSE);
+            let longest = LONGEST_PAUSE.max(quiet / 10).min(RAREST_LOOK);
+            let longest = if waiter.unsure.is_some() {
+                CONFIRMED
+            } else {
+                longest
+            };
+            let pause = (quiet / 2).clamp(FIRST_LOOK, longest);
             waiter.next_look = quiet + pause;
         }
         let begun = waiter.region().is_some() || now >= waiter.started + BEGINS;
@@ -133,6 +153,7 @@ fn done(state: &State, region: &Region) -> Status {
             let (exit, pipestatus) = (outer.exit, outer.pipestatus.clone());
             return Status::DoneWith {
                 command: outer.id,
+                label: outer.label.clone(),
                 exit,
                 pipestatus,
             };
@@ -145,7 +166,7 @@ fn done(state: &State, region: &Region) -> Status {
 }
 
 enum Step {
-    Over(Outcome),
+    Over(Box<Outcome>),
     /// Nothing decided; how long output has been quiet.
     Quiet(Duration),
 }
@@ -163,6 +184,8 @@ struct Waiter<'a> {
     wake_at: Option<Instant>,
     ended_at: Option<Instant>,
     last_quiet: Duration,
+    /// Since when each look has seen something that may wait.
+    unsure: Option<Instant>,
 }
 
 impl<'a> Waiter<'a> {
@@ -179,6 +202,7 @@ impl<'a> Waiter<'a> {
             wake_at: None,
             ended_at: None,
             last_quiet: Duration::ZERO,
+            unsure: None,
         }
     }
 
@@ -194,7 +218,12 @@ impl<'a> Waiter<'a> {
             status,
             region: self.region(),
             view: self.view.take().map(|(view, _)| view),
+            offer: None,
         }
+    }
+
+    fn over(&mut self, status: Status) -> Step {
+        Step::Over(Box::new(self.outcome(status)))
     }
 
     /// What the markers and the lines tell.
@@ -216,7 +245,7 @@ impl<'a> Waiter<'a> {
             {
                 // A redraw shows the typed line again; only an empty one means that the line is gone.
                 if prompt.continuation {
-                    return Ok(Step::Over(self.outcome(Status::Continuation)));
+                    return Ok(self.over(Status::Continuation));
                 }
                 if state.typed().is_some_and(|typed| typed.is_empty()) {
                     let exit = state
@@ -224,7 +253,7 @@ impl<'a> Waiter<'a> {
                         .idle_status
                         .filter(|(at, _)| *at >= offset)
                         .map(|(_, status)| status);
-                    return Ok(Step::Over(self.outcome(Status::NoCommand { exit })));
+                    return Ok(self.over(Status::NoCommand { exit }));
                 }
             }
         }
@@ -233,27 +262,32 @@ impl<'a> Waiter<'a> {
             .and_then(|id| state.regions.get(id))
             .is_none_or(|region| region.status != regions::Status::Done);
         if let Some(ending) = state.ending.filter(|_| lost) {
-            return Ok(Step::Over(self.outcome(super::report::closed(&ending))));
+            return Ok(self.over(super::report::closed(&ending)));
         }
         if let Some(reason) = state.stopped.as_ref().filter(|_| lost) {
             let how = format!(
                 "nothing that is printed is kept any more ({reason}): how it ends will not be known"
             );
-            return Ok(Step::Over(self.outcome(Status::Closed { how, exit: None })));
+            return Ok(self.over(Status::Closed { how, exit: None }));
         }
         if let Some(region) = self.region().and_then(|id| state.regions.get(id)) {
             // The command is a shell of its own, which has reached its prompt.
             if region.running() && state.regions.prompt().is_some() {
                 let at = state.term.cursor_line();
-                return Ok(Step::Over(self.outcome(Status::Prompt { at })));
+                return Ok(self.over(Status::Prompt { at }));
             }
             if !region.running() {
-                let status = done(&state, region);
+                let status = match region.at_prompt {
+                    true => Status::Prompt {
+                        at: state.term.cursor_line(),
+                    },
+                    false => done(&state, region),
+                };
                 let ended = *self.ended_at.get_or_insert_with(Instant::now);
                 // A shell is ready for the next line only at its prompt.
                 let ready = !state.regions.between() || state.ending.is_some();
                 if ready || ended.elapsed() >= PROMPT_FOLLOWS {
-                    return Ok(Step::Over(self.outcome(status)));
+                    return Ok(self.over(status));
                 }
                 self.wake_at = Some(ended + PROMPT_FOLLOWS);
             }
@@ -263,8 +297,11 @@ impl<'a> Waiter<'a> {
             self.next_look = FIRST_LOOK;
         }
         self.last_quiet = quiet;
-        if self.until_matches(&state)? {
-            return Ok(Step::Over(self.outcome(Status::Until)));
+        match self.until_matches(&state)? {
+            Some(true) => return Ok(self.over(Status::Until)),
+            Some(false) => {}
+            // Before anything else is said of these lines they are matched.
+            None => return Ok(Step::Quiet(Duration::ZERO)),
         }
         Ok(Step::Quiet(quiet))
     }
@@ -279,12 +316,13 @@ impl<'a> Waiter<'a> {
         }
     }
 
-    fn until_matches(&mut self, state: &State) -> Result<bool, Error> {
+    /// None: it is too early to match again.
+    fn until_matches(&mut self, state: &State) -> Result<Option<bool>, Error> {
         let (Some(until), Some(region)) = (
             self.goal.until,
             self.region().and_then(|id| state.regions.get(id)),
         ) else {
-            return Ok(false);
+            return Ok(Some(false));
         };
         let due = self
             .matched_at
@@ -292,118 +330,27 @@ impl<'a> Waiter<'a> {
             .filter(|due| *due > Instant::now());
         if due.is_some() {
             self.wake_at = due;
-            return Ok(false);
+            return Ok(None);
         }
         self.matched_at = Some(Instant::now());
         let snapshot = state.snapshot()?;
         let span = state.span(region, snapshot.lines());
         let (live_from, _) = snapshot.live();
+        let heard = self.goal.heard.map(|heard| (heard, heard.position(state)));
+        let begin = heard.map_or(span.first, |(_, at)| at.line);
         let mut found = false;
-        snapshot.each(span.from(self.matched.max(span.first)), |_, line| {
-            found = until.is_match(&String::from_utf8_lossy(&line.bytes));
+        snapshot.each(span.from(self.matched.max(begin)), |number, line| {
+            let line = String::from_utf8_lossy(&line.bytes);
+            let fresh = match heard {
+                Some((heard, at)) => heard.fresh(at, number, &line),
+                None => Some(&*line),
+            };
+            found = fresh.is_some_and(until);
             !found
         })?;
         // Lines that may still change are matched again.
         self.matched = live_from.max(span.first);
-        Ok(found)
-    }
-
-    /// What the kernel tells of the job in front, asked only while output is quiet.
-    fn look_at_front(
-        &mut self,
-        sessions: &Sessions,
-        session: &Arc<Session>,
-        quiet: Duration,
-    ) -> Option<Outcome> {
-        // Before a command's C has come, the shell itself is in front.
-        let Some(region) = self.region() else {
-            return self.look_at_editor(sessions, session, quiet);
-        };
-        if self.ended_at.is_some() {
-            return None;
-        }
-        let front = sessions.front(session);
-        let settle = self.goal.settle;
-        let status = match &front {
-            // A line that is still on its way in, or that somebody has begun.
-            Front::Prompt { line, typed, view } if !typed.is_empty() => {
-                let at = format!("{line}{typed}");
-                let status = || Status::Waiting {
-                    at,
-                    secret: false,
-                    hedged: view.hedged,
-                };
-                (quiet >= settle && self.idle(view)).then(status)
-            }
-            Front::Prompt { line, view, .. } => {
-                // Without the kernel's certain word a prompt-looking end must have stood for a while.
-                let enough = if view.hedged || view.verdict != crate::proc::Verdict::Waiting {
-                    QUESTION
-                } else {
-                    FIRST_LOOK
-                };
-                (quiet >= enough && self.idle(view)).then(|| Status::Prompt { at: line.clone() })
-            }
-            Front::Waiting { line, view } => {
-                let enough = if view.secret || front::certain(view) {
-                    QUESTION.min(settle)
-                } else {
-                    settle
-                };
-                let status = || Status::Waiting {
-                    at: line.clone(),
-                    secret: view.secret,
-                    hedged: view.hedged,
-                };
-                (quiet >= enough && self.idle(view)).then(status)
-            }
-            Front::Fullscreen { .. } => (quiet >= DRAWN).then_some(Status::Settled),
-            Front::Unclear { line, .. } => {
-                let status = || Status::Waiting {
-                    at: line.clone(),
-                    secret: false,
-                    hedged: true,
-                };
-                (quiet >= settle).then(status)
-            }
-            // A prompt in an integrated shell: its markers come by the log.
-            Front::Shell { .. } | Front::Between | Front::Working { .. } | Front::Over(_) => None,
-        };
-        let view = match front {
-            Front::Prompt { view, .. }
-            | Front::Waiting { view, .. }
-            | Front::Fullscreen { view }
-            | Front::Working { view }
-            | Front::Unclear { view, .. } => Some(view),
-            Front::Shell { .. } | Front::Between | Front::Over(_) => None,
-        };
-        self.view = view.map(|view| (view, Instant::now()));
-        let status = status?;
-        close_input(session, region, &status);
-        Some(self.outcome(status))
-    }
-
-    /// A line that is still in the shell's editor (fish keeps one that is unfinished or wrong) while the shell
-    /// reads keys again.
-    fn look_at_editor(
-        &mut self,
-        sessions: &Sessions,
-        session: &Arc<Session>,
-        quiet: Duration,
-    ) -> Option<Outcome> {
-        let held =
-            matches!(sessions.front(session), Front::Shell { typed, .. } if !typed.is_empty());
-        if quiet < KEPT || !held || !sessions.look(session).is_waiting() {
-            return None;
-        }
-        Some(self.outcome(Status::Continuation))
-    }
-
-    /// Nothing computes beside what waits: compared with the look before, when there was one.
-    fn idle(&self, view: &View) -> bool {
-        self.view
-            .as_ref()
-            .is_none_or(|(earlier, at)| !view.busy_since(earlier, at.elapsed()))
+        Ok(Some(found))
     }
 
     fn tell(&mut self, session: &Session, now: Instant) {
@@ -418,29 +365,4 @@ impl<'a> Waiter<'a> {
         let line = session.state().term.cursor_line();
         progress.send(&crate::reply::words::one_line(&line, 200));
     }
-}
-
-/// A line given to a program is answered: its region ends where the program's prompt begins, or with its question.
-fn close_input(session: &Session, id: RegionId, status: &Status) {
-    let mut state = session.state();
-    let at = state.moment();
-    let state = &mut *state;
-    if !state
-        .regions
-        .get(id)
-        .is_some_and(|region| region.kind == Kind::Input && region.running())
-    {
-        return;
-    }
-    let mark = match status {
-        Status::Prompt { .. } => state.term.mark_line(),
-        _ => state.term.mark(),
-    };
-    let at_prompt = matches!(status, Status::Prompt { .. });
-    let end = regions::End {
-        at_prompt,
-        ..Default::default()
-    };
-    state.regions.close(&mut state.term, id, mark, at, end);
-    state.write_changes(false);
 }

@@ -8,7 +8,8 @@ use crate::reply::words;
 use crate::session::Session;
 
 use super::args::{Args, LINES_MOST};
-use super::{Context, Failure, report, send};
+use super::screen::{self, Part};
+use super::{Context, Failure, report};
 
 const LIMIT_DEFAULT: u64 = 200;
 const RAW_DEFAULT: u64 = 4_096;
@@ -78,7 +79,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
 }
 
 fn screen(context: &Context<'_>, session: &Session) -> Result<Reply, Failure> {
-    match send::screen(context, session) {
+    match screen::reply(context, session, Part::Verbatim) {
         Ok(reply) => Ok(reply),
         // The pane is gone: the recorded log still knows its last screen.
         Err(failure) if session.state().ending.is_none() => Err(failure),

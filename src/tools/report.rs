@@ -27,13 +27,9 @@ pub struct Show {
 const LAST_AFTER_SHOW: usize = 3;
 
 impl Show {
-    pub fn take(args: &mut Args) -> Result<Show, BadArgument> {
+    /// Only how many lines.
+    pub fn lines(args: &mut Args) -> Result<Show, BadArgument> {
         let max_lines = args.number("max_lines", 1, LINES_MOST)?;
-        let show = args.regex("show")?;
-        let after = args.number("show_after", 0, 1_000)?;
-        let last_lines = args
-            .number("last_lines", 0, LINES_MOST)?
-            .map(|n| n as usize);
         Ok(Show {
             max_lines: max_lines.unwrap_or(LINES_DEFAULT) as usize,
             chars: if max_lines.is_some_and(|n| n > LINES_DEFAULT) {
@@ -41,8 +37,22 @@ impl Show {
             } else {
                 CHARS_DEFAULT
             },
+            filter: None,
+            last_lines: None,
+        })
+    }
+
+    pub fn take(args: &mut Args) -> Result<Show, BadArgument> {
+        let lines = Show::lines(args)?;
+        let show = args.regex("show")?;
+        let after = args.number("show_after", 0, 1_000)?;
+        let last_lines = args
+            .number("last_lines", 0, LINES_MOST)?
+            .map(|n| n as usize);
+        Ok(Show {
             filter: show.map(|regex| (regex, after.unwrap_or(0) as usize)),
             last_lines,
+            ..lines
         })
     }
 }
@@ -54,10 +64,20 @@ pub struct Output {
 }
 
 /// The lines of `span` as `show` wants them.
-pub fn output(snapshot: &Snapshot, span: Span, show: &Show) -> Result<Output, Error> {
+fn output(
+    snapshot: &Snapshot,
+    span: Span,
+    show: &Show,
+    echo: Option<&dyn Fn(&str) -> bool>,
+) -> Result<Output, Error> {
     if let Some((regex, after)) = &show.filter {
         return filtered(snapshot, span, show, regex, *after);
     }
+    let lines = |found: Vec<(u64, Line)>| {
+        let mut shown = lines(found);
+        shown.retain(|line| echo.is_none_or(|echo| !echo(&line.text)));
+        shown
+    };
     let most = show.last_lines.unwrap_or(show.max_lines);
     let (head, tail) = match show.last_lines {
         Some(_) => (0, most),
@@ -160,6 +180,8 @@ pub struct Told<'a> {
     /// Which lines: the whole region's, or those not shown before.
     pub span: Span,
     pub snapshot: &'a Snapshot,
+    /// True for lines that only repeat what was typed: they are left out.
+    pub echo: Option<&'a dyn Fn(&str) -> bool>,
 }
 
 impl Told<'_> {
@@ -180,7 +202,7 @@ impl Told<'_> {
             lines,
             place: None,
         };
-        let output = output(self.snapshot, self.span, show)?;
+        let output = output(self.snapshot, self.span, show, self.echo)?;
         let mut reply = Reply::new(header.to_string()).body(output.clipped.text);
         facts(&mut reply, self.session, self.status);
         if let Some(region) = region {
@@ -226,7 +248,7 @@ pub fn facts(reply: &mut Reply, session: &Session, status: &Status) {
     reply.fact("session", session.name.as_str());
     reply.fact("status", status.name());
     match status {
-        Status::Waiting { at, .. } | Status::Prompt { at } => {
+        Status::Waiting { at, .. } | Status::Unanswered { at, .. } | Status::Prompt { at } => {
             reply.fact("prompt", words::one_line(at, 200))
         }
         _ => {}

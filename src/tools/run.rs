@@ -8,22 +8,26 @@ use crate::reply::Reply;
 use crate::reply::header::{self, Status};
 use crate::reply::words;
 use crate::session::MarkId;
-use crate::session::front;
+use crate::session::front::{self, Front};
 use crate::session::regions;
 use crate::session::snapshot::{self, Span};
 use crate::session::{Position, RegionId, Session};
 
 use super::args::{Args, INPUT_MOST, TIMEOUT_DEFAULT, TIMEOUT_MOST};
+use super::human::Human;
 use super::outcome::{self, Goal, Outcome};
 use super::report::{Show, Told};
-use super::type_line::{Typed, type_line};
-use super::{Context, Failure, send};
+use super::saving::Saving;
+use super::screen::{self, Part};
+use super::type_line::{Line, Typed, type_line};
+use super::{Context, Failure};
+use super::{human, paste};
 
 pub const SETTLE_DEFAULT: u64 = 3_000;
 pub const SETTLE_MOST: u64 = 60_000;
 
 pub fn tool() -> Tool {
-    use schema::{boolean, integer, string};
+    use schema::{boolean, integer, number, record, string};
     Tool {
         name: "run",
         title: "Run a command in a session",
@@ -53,6 +57,13 @@ and while another's unsubmitted text is on the prompt line. For single keys and 
                 .default(SETTLE_DEFAULT)
                 .min(0)
                 .max(SETTLE_MOST),
+            string("prompt_pattern", "Regular expression for the prompt of a program whose prompt is not known: the call returns as soon as it stands there. A reply offers one where it fits."),
+            string("save_to", "File that gets the output as `> FILE 2>&1` would, kept up to date while it runs, on this machine; relative to the session's directory."),
+            record("typing", "Type as a person does, for a demonstration.", [
+                number("wps", "Words per second.").default(2).min(0.2).max(100),
+                number("mistakes", "Chance of a mistake, put right, at each letter.").default(0).min(0).max(0.5),
+                integer("seed", "The same seed types the same way.").default(1).min(0),
+            ]),
             boolean("force", "Clear unsubmitted text of another off the prompt line first.").default(false),
         ]),
         output_schema: None,
@@ -68,20 +79,40 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .number("timeout_s", 0, TIMEOUT_MOST)?
         .unwrap_or(TIMEOUT_DEFAULT);
     let show = Show::take(&mut args)?;
-    let until = args.regex("until")?;
+    let until = args.matcher("until")?;
     let settle = args
         .number("settle_ms", 0, SETTLE_MOST)?
         .unwrap_or(SETTLE_DEFAULT);
+    let prompt = args.regex("prompt_pattern")?;
+    let save_to = args.string("save_to")?;
+    let human = Human::take(&mut args)?;
     let force = args.flag("force")?;
     args.done()?;
-    let lines = lines_of(&input)?;
+    let mut lines = lines_of(&input)?;
+    if human.is_some() && input.chars().count() > human::TYPED_MOST {
+        return Err(Failure::from(format!(
+            "run: `typing` types at most {} characters in a call; nothing was typed",
+            words::number(human::TYPED_MOST as u64)
+        )));
+    }
     let session = context.sessions.get_live(&name)?;
     let _typist = session.typist(context.agent, "run", context.cancel)?;
+    let mut enters = 1;
+    if lines.len() > 1 && human.is_none() && takes_pastes(context, &session) {
+        (lines, enters) = pasted(&session, &lines);
+    }
+    let mut saving = Saving::prepare(context, &session, save_to.as_deref())?;
     let deadline = Instant::now() + Duration::from_secs(timeout);
     let mut told: Vec<Reply> = Vec::new();
     let last = lines.len() - 1;
     for (at, line) in lines.iter().enumerate() {
-        let typed = match type_line(context, &session, line, force) {
+        let line = Line {
+            text: line,
+            enters,
+            human,
+            force,
+        };
+        let typed = match type_line(context, &session, &line) {
             Ok(typed) => typed,
             // The first refusal is the answer; a later one stops the rest.
             Err(failure) if at == 0 => return Err(failure),
@@ -91,16 +122,28 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
                 break;
             }
         };
+        saving.begin(&session, typed.target)?;
+        // Of several pasted lines all but the first are echoed among the output.
+        let prompts = session.state().prompts.clone();
+        let text = line.text;
+        let ends = until.as_ref().map(|until| {
+            let prompts = &prompts;
+            move |shown: &str| until(shown) && !(text.contains('\n') && prompts.echoes(text, shown))
+        });
         let goal = Goal {
             target: typed.target,
-            until: until.as_ref(),
+            until: ends.as_ref().map(|ends| ends as &dyn Fn(&str) -> bool),
+            heard: None,
             deadline,
             typed: Some(typed.at),
             settle: Duration::from_millis(settle),
+            prompt: prompt.as_ref(),
+            asks: None,
             cancel: context.cancel,
             progress: context.progress,
         };
         let outcome = outcome::wait(context.sessions, &session, &goal)?;
+        saving.came(outcome.region);
         let goes_on = matches!(
             outcome.status,
             Status::Done { .. }
@@ -109,7 +152,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
                 | Status::Prompt { .. }
                 | Status::Continuation
         );
-        let mut reply = tell(context, &session, &typed, &outcome, &show)?;
+        let mut reply = tell(context, &session, &typed, &outcome, &show, line.text)?;
         if at < last && !goes_on {
             unsent(&mut reply, &lines[at + 1..]);
         }
@@ -121,11 +164,34 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             break;
         }
     }
-    Ok(join(told))
+    let mut reply = join(told);
+    saving.tell(&mut reply);
+    Ok(reply)
+}
+
+/// A Python or IPython prompt takes several lines as one paste.
+fn takes_pastes(context: &Context<'_>, session: &Arc<Session>) -> bool {
+    let Front::Prompt { line, typed, .. } = context.sessions.front(session) else {
+        return false;
+    };
+    let program = session.state().prompts.matches(&line);
+    typed.is_empty() && matches!(program, Some("python" | "ipython"))
+}
+
+/// Several lines as one text, and how often Enter follows.
+fn pasted(session: &Session, lines: &[String]) -> (Vec<String>, usize) {
+    let plain = paste::for_plain_prompt(lines);
+    if !session.state().term.bracketed_paste() {
+        return (vec![plain.join("\n")], 1);
+    }
+    // What is pasted in one piece keeps its blank lines; a block at the end wants a second Enter.
+    let block = plain.last().is_some_and(String::is_empty);
+    let text = lines.join("\n");
+    (vec![text.trim_end().to_string()], if block { 2 } else { 1 })
 }
 
 /// The lines to type, one at a time. One trailing newline is the Enter that is pressed anyway.
-fn lines_of(input: &str) -> Result<Vec<String>, String> {
+pub fn lines_of(input: &str) -> Result<Vec<String>, String> {
     if input.len() > INPUT_MOST {
         return Err(format!(
             "run: `input` is {} bytes long; at most {INPUT_MOST} are typed in one call",
@@ -164,6 +230,7 @@ pub fn tell(
     typed: &Typed,
     outcome: &Outcome,
     show: &Show,
+    input: &str,
 ) -> Result<Reply, Failure> {
     let mut state = session.state();
     let snapshot = state.snapshot()?;
@@ -172,11 +239,7 @@ pub fn tell(
     let span = match &region {
         Some(region) => {
             let (start, end) = state.regions.bounds(&state.term, region);
-            snapshot::span(
-                start,
-                end.or_else(|| quoted(&state, &outcome.status)),
-                lines,
-            )
+            snapshot::span(start, before_question(&state, &outcome.status, end), lines)
         }
         None => no_command(&state, typed.mark, lines),
     };
@@ -186,22 +249,30 @@ pub fn tell(
     let continues = matches!(outcome.status, Status::Continuation);
     let left_over = state.term.alternate() && matches!(outcome.status, Status::Done { .. });
     let trouble = state.trouble.clone();
+    let prompts = state.prompts.clone();
     drop(state);
+    // Only what is pasted is echoed among its output; a second Enter is an empty line of it.
+    let pasted = format!("{input}\n");
+    let echo = |line: &str| prompts.echoes(&pasted, line);
     let told = Told {
         session,
         status: &outcome.status,
         region: region.as_ref(),
         span,
         snapshot: &snapshot,
+        echo: input
+            .contains('\n')
+            .then_some(&echo as &dyn Fn(&str) -> bool),
     };
     let mut reply = told.reply(show)?;
     if matches!(outcome.status, Status::Settled) {
         // A full-screen program has come up: its screen is what it has to say.
-        reply = send::screen(context, session)?;
+        reply = screen::reply(context, session, Part::Full)?;
+        notes(context, session, &mut reply, outcome);
         reply.fact("region", outcome.region);
         return Ok(reply);
     }
-    notes(&mut reply, outcome);
+    notes(context, session, &mut reply, outcome);
     if matches!(&outcome.status, Status::Done { exit: None, .. })
         && region
             .as_ref()
@@ -226,7 +297,9 @@ pub fn quoted(state: &crate::session::State, status: &Status) -> Option<Position
     let Position { line, .. } = state.term.cursor().position;
     match status {
         Status::Prompt { .. } => Some(Position { line, byte: 0 }),
-        Status::Waiting { at, .. } if at.chars().count() <= header::AT_MOST => {
+        Status::Waiting { at, .. } | Status::Unanswered { at, .. }
+            if at.chars().count() <= header::AT_MOST =>
+        {
             Some(Position { line, byte: 0 })
         }
         Status::Settled => Some(Position { line, byte: 0 }),
@@ -234,26 +307,61 @@ pub fn quoted(state: &crate::session::State, status: &Status) -> Option<Position
     }
 }
 
+/// Where the output of a region ends, when it is known to: before the line that the header quotes.
+pub fn before_question(
+    state: &crate::session::State,
+    status: &Status,
+    end: Option<Position>,
+) -> Option<Position> {
+    match (end, quoted(state, status)) {
+        (Some(end), Some(question)) => Some(end.min(question)),
+        (end, question) => end.or(question),
+    }
+}
+
+/// What to do about a question whose answer is not shown.
+pub const SECRET: &str =
+    "it reads without echo, as for a password: leave that to the user, at the attach command";
+
+/// Output that has paused for so long is told as silence.
+const SILENT: Duration = Duration::from_secs(2);
+
 /// What the reader should do next, where the header alone does not say.
-pub fn notes(reply: &mut Reply, outcome: &Outcome) {
+pub fn notes(context: &Context<'_>, session: &Session, reply: &mut Reply, outcome: &Outcome) {
     let name = outcome.view.as_ref().map(front::name);
     match &outcome.status {
         Status::Running => {
-            let name = name.map_or(String::new(), |name| format!(" ({name} works)"));
+            let name = name.unwrap_or_else(|| front::name(&context.sessions.look(session)));
+            let quiet = session.state().last_output.elapsed();
+            let silent = if quiet >= SILENT {
+                let quiet = u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX);
+                format!(", silent for {}", words::duration(quiet))
+            } else {
+                String::new()
+            };
             reply.note(format!(
-                "still running{name}; `wait` goes on waiting for it"
+                "{name} works{silent}; `wait` goes on waiting for it"
             ));
         }
-        Status::Until => reply.note("the command runs on; `wait` goes on waiting for it"),
-        Status::Cancelled => reply.note("the wait was cancelled; the command runs on"),
-        Status::Waiting { secret: true, .. } => {
-            reply.note("it reads without echo, as for a password: leave that to the user, at the attach command");
+        Status::Until | Status::Stopped => {
+            reply.note("the command runs on; `wait` goes on waiting for it")
         }
+        Status::Cancelled => reply.note("the wait was cancelled; the command runs on"),
+        Status::Waiting { secret: true, .. } => reply.note(SECRET),
         Status::Waiting { .. } => {
             let name = name.unwrap_or_else(|| "a program".into());
             reply.note(format!(
                 "{name} waits for input: answer with `run` (a line) or `send` (keys)"
             ));
+            if let Some(pattern) = &outcome.offer {
+                reply.note(format!(
+                    "if that is its prompt, prompt_pattern={pattern:?} makes the next call return as soon as it is there"
+                ));
+            }
+        }
+        Status::Settled => {
+            let name = name.unwrap_or_else(|| "a program".into());
+            reply.note(format!("{name} has the whole screen: `send` keys to it"));
         }
         _ => {}
     }
@@ -300,7 +408,7 @@ fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, s
 }
 
 /// One reply out of several, each with its own header; the facts are those of the last, with all regions.
-fn join(mut told: Vec<Reply>) -> Reply {
+pub fn join(mut told: Vec<Reply>) -> Reply {
     if told.len() == 1 {
         return told.remove(0);
     }

@@ -111,7 +111,7 @@ pub(super) fn opened(context: &Context<'_>, session: &Arc<Session>) -> Result<Re
     session.meet(context.agent);
     let first = first_prompt(context, session);
     let (cols, rows) = (session.meta.cols, session.meta.rows);
-    let attach = context.sessions.attach(session);
+    let attach = context.sessions.attach(&session.meta);
     let mut reply = Reply::new(format!(
         "[{} · {} · {cols}x{rows} · {}]",
         session.name,

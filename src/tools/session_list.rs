@@ -1,5 +1,7 @@
 //! session_list: every session, its state and how to attach.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use crate::devices::Hub;
@@ -9,7 +11,7 @@ use crate::reply::Reply;
 use crate::reply::words;
 use crate::session::front::Front;
 use crate::session::people::Presence;
-use crate::session::{Session, now_ms};
+use crate::session::{Meta, Session, now_ms};
 
 use super::args::Args;
 use super::{Context, Failure, device, report};
@@ -146,25 +148,41 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .iter()
         .filter(|session| session.state().ending.is_none())
         .count();
-    let mut lines = Vec::new();
-    let mut facts = Vec::new();
+    let mut found = BTreeMap::new();
     for session in &all {
         let pane = panes
             .iter()
             .find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
         let presence = session.presence(pane, &people);
         let (text, state) = describe(context, session, &presence);
-        lines.push(text);
-        facts.push(json!({
-            "session": session.name, "state": state, "attach": context.sessions.attach(session),
+        let fact = json!({
+            "session": session.name, "state": state, "attach": context.sessions.attach(&session.meta),
             "attached": presence.attached, "window": session.window(),
-        }));
+        });
+        found.insert(session.name.clone(), (text, fact));
     }
-    let mut reply = Reply::new(format!(
-        "[{}, {open} open]",
-        words::count(all.len() as u64, "session")
-    ))
-    .body(lines.join("\n"));
+    // Of those that no one has asked for, no log is read: there may be hundreds.
+    for (name, meta) in context.sessions.closed().iter() {
+        let last = context.sessions.last_output_ms(meta);
+        let state = meta
+            .end
+            .as_ref()
+            .map(report::ending_text)
+            .unwrap_or_default();
+        let text = line(meta, &state, (meta.cols, meta.rows), last);
+        found.insert(
+            name.clone(),
+            (text, json!({ "session": name, "state": state })),
+        );
+    }
+    let count = found.len() as u64;
+    let (mut lines, mut facts) = (Vec::new(), Vec::new());
+    for (text, fact) in found.into_values() {
+        lines.push(text);
+        facts.push(fact);
+    }
+    let mut reply = Reply::new(format!("[{}, {open} open]", words::count(count, "session")))
+        .body(lines.join("\n"));
     reply.fact("sessions", facts);
     silent.into_iter().for_each(|error| reply.note(error));
     for (name, error) in context.sessions.unreadable().iter() {
@@ -172,7 +190,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             "session {name} of an earlier server cannot be read: {error}"
         ));
     }
-    if all.is_empty() {
+    if count == 0 {
         reply.note("`session_create` opens one");
     }
     Ok(reply)
@@ -212,21 +230,17 @@ fn describe(
         Front::Working { .. } => format!("{} works", front.name()),
         Front::Unclear { .. } => format!("{} is in front", front.name()),
     };
-    let (age, size) = {
+    let (size, last) = {
         let inner = session.state();
-        (
-            words::duration(now_ms().saturating_sub(inner.last_output_ms)),
-            inner.term.size(),
-        )
+        (inner.term.size(), inner.last_output_ms)
     };
-    let people = told(presence, context.agent);
-    let command = words::one_line(&session.meta.command, 60);
-    let mut text = format!(
-        "{} · {state} · {command} · {}x{} · opened by {} · last output {age} ago{people}",
-        session.name, size.0, size.1, session.meta.agent
-    );
+    let mut text = line(&session.meta, &state, size, last);
+    text.push_str(&told(presence, context.agent));
     if !matches!(front, Front::Over(_)) {
-        text.push_str(&format!("\n  attach: {}", context.sessions.attach(session)));
+        text.push_str(&format!(
+            "\n  attach: {}",
+            context.sessions.attach(&session.meta)
+        ));
     }
     (text, state)
 }
@@ -261,4 +275,17 @@ fn told(presence: &Presence, agent: &str) -> String {
         text.push_str(&format!(" · {name} is typing ({tool})"));
     }
     text
+}
+
+/// What there is to say of any session, open or not.
+fn line(meta: &Meta, state: &str, size: (u16, u16), last_output_ms: u64) -> String {
+    format!(
+        "{} · {state} · {} · {}x{} · opened by {} · last output {} ago",
+        meta.name,
+        words::one_line(&meta.command, 60),
+        size.0,
+        size.1,
+        meta.agent,
+        words::duration(now_ms().saturating_sub(last_output_ms)),
+    )
 }

@@ -11,6 +11,7 @@ use crate::session::typing::Keys;
 use crate::session::watch::Woken;
 use crate::session::{MarkId, RegionId, Session};
 
+use super::human::{self, Human};
 use super::outcome::Target;
 use super::{Context, Failure};
 
@@ -26,13 +27,26 @@ pub struct Typed {
     pub at: Instant,
 }
 
+/// What is to be typed.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// One line; several when they are pasted.
+    pub text: &'a str,
+    /// How often Enter is pressed after it: a pasted block may want a second.
+    pub enters: usize,
+    /// As a person types.
+    pub human: Option<Human>,
+    /// Clears another's text off the line first.
+    pub force: bool,
+}
+
 /// Types one line and Enter, or says why not; then nothing was typed.
 pub fn type_line(
     context: &Context<'_>,
     session: &Arc<Session>,
-    line: &str,
-    force: bool,
+    line: &Line<'_>,
 ) -> Result<Typed, Failure> {
+    let force = line.force;
     if let Some(reason) = session.state().stopped.clone().filter(|_| !force) {
         return Err(Failure::from(format!(
             "nothing that is printed in {} is kept any more ({reason}), so no answer would be seen; nothing was typed. Open another session, or make room where {} is",
@@ -48,7 +62,24 @@ pub fn type_line(
             return Err(moving(session));
         }
         let front = settled_front(context, session);
-        if let Err(refusal) = refuse(context, session, &front, line, force) {
+        if let Front::Shell {
+            continuation: true, ..
+        } = front
+        {
+            if force && cleared.is_none() && !began(context, session) {
+                cleared = Some(Instant::now());
+                interrupt(context, session)?;
+                context
+                    .sessions
+                    .catch_up(&watch, Instant::now(), context.cancel);
+                continue;
+            }
+        }
+        let refused = line
+            .text
+            .split('\n')
+            .try_for_each(|line| refuse(context, session, &front, line, force));
+        if let Err(refusal) = refused {
             let quiet_at = session.state().last_output + FRESH;
             if Instant::now() >= quiet_at || begun.elapsed() >= FRESH_MOST {
                 return Err(refusal);
@@ -102,19 +133,21 @@ const CLEARED: Duration = Duration::from_secs(3);
 fn type_once(
     context: &Context<'_>,
     session: &Session,
-    line: &str,
+    line: &Line<'_>,
     front: &Front,
     begun: Instant,
 ) -> Result<Option<Typed>, Failure> {
-    let tentative = begin(context, session, line, front);
+    let tentative = begin(context, session, line.text, front);
     let typed = press(context, session, line, front, begun);
     if !matches!(typed, Ok(true)) {
         withdraw(session, &tentative);
     }
-    Ok(typed?.then(|| Typed {
-        at: Instant::now(),
-        ..tentative
-    }))
+    // What came since it was begun is its answer; what a person's typing echoes is not.
+    let at = match line.human {
+        Some(_) => Instant::now(),
+        None => tentative.at,
+    };
+    Ok(typed?.then_some(Typed { at, ..tentative }))
 }
 
 fn moving(session: &Session) -> Failure {
@@ -127,24 +160,42 @@ fn moving(session: &Session) -> Failure {
 /// So long a line that somebody else changes is looked at again.
 const MOVING: Duration = Duration::from_secs(8);
 
-/// Types the line where the cursor is as the log has it. A moment after the call began, tmux's own text of the line
-/// may stand in for the cursor's place.
+/// Types the line where the cursor is as the log has it.
 fn press(
     context: &Context<'_>,
     session: &Session,
-    line: &str,
+    line: &Line<'_>,
     front: &Front,
     begun: Instant,
-) -> Result<bool, crate::session::Error> {
+) -> Result<bool, Failure> {
     let bracketed = session.state().term.bracketed_paste();
-    let enter = Key::Named("Enter".into());
-    let tabs = matches!(front, Front::Shell { .. }) && line.contains('\t') && !bracketed;
-    let list = if tabs { quoted_tabs(line) } else { vec![enter] };
+    let enters = std::iter::repeat_n(enter(), line.enters);
+    if let Some(human) = line.human {
+        return slowly(context, session, line, &human, front, begun);
+    }
+    let tabs = matches!(front, Front::Shell { .. }) && line.text.contains('\t') && !bracketed;
+    let list: Vec<Key> = if tabs {
+        quoted_tabs(line.text).into_iter().chain(enters).collect()
+    } else {
+        enters.collect()
+    };
     let keys = Keys {
-        text: if tabs { "" } else { line },
+        text: if tabs { "" } else { line.text },
         bracketed,
         keys: &list,
     };
+    press_at(context, session, keys, front, begun)
+}
+
+/// Presses keys if the cursor is where it was seen. A moment after the call began, tmux's own text of the line may
+/// stand in for the cursor's place.
+fn press_at(
+    context: &Context<'_>,
+    session: &Session,
+    keys: Keys<'_>,
+    front: &Front,
+    begun: Instant,
+) -> Result<bool, Failure> {
     if matches!(front, Front::Fullscreen { .. } | Front::Working { .. }) {
         context.sessions.press(session, keys)?;
         return Ok(true);
@@ -154,6 +205,64 @@ fn press(
     }
     Ok(begun.elapsed() >= Duration::from_millis(500)
         && context.sessions.press_on_this_line(session, keys)?)
+}
+
+fn enter() -> Key {
+    Key::Named("Enter".into())
+}
+
+/// Types key by key, with a person's pauses.
+fn slowly(
+    context: &Context<'_>,
+    session: &Session,
+    line: &Line<'_>,
+    human: &Human,
+    front: &Front,
+    begun: Instant,
+) -> Result<bool, Failure> {
+    let mut typed = String::new();
+    for (at, stroke) in human.strokes(line.text).iter().enumerate() {
+        let list = match stroke.key {
+            human::Key::Backspace => vec![Key::Named("BSpace".into())],
+            human::Key::Char('\t') if matches!(front, Front::Shell { .. }) => quoted_tabs("\t"),
+            human::Key::Char(c) => vec![Key::Text(c.into())],
+        };
+        let keys = Keys {
+            text: "",
+            bracketed: false,
+            keys: &list,
+        };
+        if at > 0 {
+            context.sessions.press(session, keys)?;
+        } else if !press_at(context, session, keys, front, begun)? {
+            return Ok(false);
+        }
+        match stroke.key {
+            human::Key::Backspace => drop(typed.pop()),
+            human::Key::Char(c) => typed.push(c),
+        }
+        let paused = context.cancel.recv_timeout(stroke.pause);
+        if paused.is_err_and(|error| error.is_disconnected()) {
+            let mut state = session.state();
+            let agent = state.agents.entry(context.agent.to_string()).or_default();
+            agent.unsubmitted = typed;
+            return Err(Failure::from(
+                "cancelled while typing: what was typed stands on the line, not submitted"
+                    .to_string(),
+            ));
+        }
+    }
+    let enter = [enter()];
+    let keys = Keys {
+        text: "",
+        bracketed: false,
+        keys: &enter,
+    };
+    if line.text.is_empty() {
+        return press_at(context, session, keys, front, begun);
+    }
+    context.sessions.press(session, keys)?;
+    Ok(true)
 }
 
 /// A tab would complete; quoted-insert is Ctrl-V in every shell's emacs mode.
@@ -167,7 +276,6 @@ fn quoted_tabs(line: &str) -> Vec<Key> {
             keys.push(Key::Text(part.to_string()));
         }
     }
-    keys.push(Key::Named("Enter".into()));
     keys
 }
 
@@ -184,6 +292,17 @@ fn clear_line(context: &Context<'_>, session: &Session) -> Result<(), crate::ses
     );
     session.state().line_cleared();
     pressed
+}
+
+/// Gives up an unfinished command.
+fn interrupt(context: &Context<'_>, session: &Session) -> Result<(), crate::session::Error> {
+    let keys = [Key::Named("C-c".into())];
+    let keys = Keys {
+        text: "",
+        bracketed: false,
+        keys: &keys,
+    };
+    context.sessions.press(session, keys)
 }
 
 /// The unfinished command at the prompt is this agent's.
@@ -211,16 +330,7 @@ fn refuse(
             session.name
         ))),
         Front::Shell { .. } | Front::Unclear { .. } => Ok(()),
-        Front::Prompt { view, .. } | Front::Waiting { view, .. }
-            if view.canonical && line.len() > CANONICAL_MOST =>
-        {
-            Err(Failure::from(format!(
-                "run: the line is {} bytes long, and {} reads whole lines of at most {CANONICAL_MOST} bytes: the rest would be lost; nothing was typed. Write it in shorter lines, or put it into a file",
-                line.len(),
-                front.name()
-            )))
-        }
-        Front::Prompt { .. } | Front::Waiting { .. } => Ok(()),
+        Front::Prompt { .. } | Front::Waiting { .. } => fits(front, line),
         Front::Between => Err(Failure::from(format!(
             "the shell of {} has not drawn its prompt yet (something runs before it); nothing was typed. Try again in a moment",
             session.name
@@ -240,15 +350,53 @@ fn refuse(
     }
 }
 
+/// Refuses a line that the terminal would cut off.
+pub fn fits(front: &Front, line: &str) -> Result<(), Failure> {
+    let (Front::Prompt { view, .. } | Front::Waiting { view, .. } | Front::Working { view }) =
+        front
+    else {
+        return Ok(());
+    };
+    if !view.canonical || line.len() <= CANONICAL_MOST {
+        return Ok(());
+    }
+    Err(Failure::from(format!(
+        "the line is {} bytes long, and {} reads whole lines of at most {CANONICAL_MOST} bytes: the rest would be lost; nothing was typed. Write it in shorter lines, or put it into a file",
+        line.len(),
+        front.name()
+    )))
+}
+
 /// A shell that draws its prompt right now is waited for so long.
 const PROMPT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A program that has drawn its prompt and does not read yet is looked at again for so long, so often.
+const DRAWN_PATIENCE: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// The cursor stands after a prompt that is known.
+fn at_prompt(session: &Session) -> bool {
+    let state = session.state();
+    let line = state.term.cursor_line();
+    state.prompts.matches(&line).is_some()
+}
 
 /// What is in front, once a shell that is about to draw its prompt has drawn it.
 fn settled_front(context: &Context<'_>, session: &Arc<Session>) -> Front {
     let watch = session.watch();
     let deadline = Instant::now() + PROMPT_PATIENCE;
+    let drawn = Instant::now() + DRAWN_PATIENCE;
     loop {
         match context.sessions.front(session) {
+            // It has drawn its prompt, and will read in a moment.
+            Front::Working { view } if view.verdict == Verdict::Working && at_prompt(session) => {
+                let now = Instant::now();
+                if now >= drawn
+                    || watch.wait(drawn.min(now + LOOK_AGAIN), context.cancel) == Woken::Cancelled
+                {
+                    return Front::Working { view };
+                }
+            }
             Front::Between if watch.wait(deadline, context.cancel) == Woken::Changed => {}
             front => return front,
         }

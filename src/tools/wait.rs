@@ -7,8 +7,9 @@ use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
 use crate::reply::header::Status;
 use crate::reply::words;
+use crate::session::exit;
 use crate::session::front::Front;
-use crate::session::regions::Region;
+use crate::session::regions::{Kind, Region};
 use crate::session::snapshot;
 use crate::session::watch::Woken;
 use crate::session::{RegionId, Session};
@@ -17,7 +18,9 @@ use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
 use super::outcome::{self, Goal, Target};
 use super::report::{Show, Told};
 use super::run::{self, SETTLE_DEFAULT};
-use super::{Context, Failure, send};
+use super::saving::Saving;
+use super::screen::{self, Part};
+use super::{Context, Failure};
 
 pub fn tool() -> Tool {
     use schema::{integer, string};
@@ -36,6 +39,7 @@ starting a command again; it types nothing. To stop what runs use `send` keys=[\
             integer("show_after", "With show: so many lines after each match.").default(0).min(0).max(1_000),
             integer("last_lines", "Only the last N new lines (with show: how many last lines follow the matches, default 3).").min(0).max(10_000),
             string("until", "Regular expression: return as soon as a line of the output matches, also one printed before."),
+            string("save_to", "File that gets the whole output of what is waited for, kept up to date while it runs; relative to the session's directory."),
         ]),
         output_schema: None,
         annotations: Annotations { idempotent: true, ..Annotations::default() },
@@ -49,7 +53,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .number("timeout_s", 0, TIMEOUT_MOST)?
         .unwrap_or(TIMEOUT_DEFAULT);
     let show = Show::take(&mut args)?;
-    let until = args.regex("until")?;
+    let until = args.matcher("until")?;
+    let save_to = args.string("save_to")?;
     args.done()?;
     let session = context.sessions.get(&name)?;
     let deadline = Instant::now() + Duration::from_secs(timeout);
@@ -74,8 +79,14 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             .or_else(|| state.regions.running())
             .map(|region| region.id);
         let target = agent.left.or(open).or(untold);
+        let mine = |region: &Region| {
+            region.id <= agent.told && region.who.as_deref() == Some(context.agent)
+        };
         let shown = if agent.left.is_some() && target == agent.left {
             agent.shown
+        } else if target.is_some_and(|id| state.regions.get(id).is_some_and(mine)) {
+            // The program that it talks with.
+            agent.seen
         } else {
             0
         };
@@ -92,20 +103,28 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             .collect();
         (target, shown, others)
     };
+    let mut saving = Saving::prepare(context, &session, save_to.as_deref())?;
     let Some(id) = target else {
         let mut reply = nothing_runs(context, &session, &others, &show)?;
+        if save_to.is_some() {
+            reply.note("save_to: nothing was saved, since nothing runs");
+        }
         went.into_iter().for_each(|went| reply.note(went));
         return Ok(reply);
     };
     let goal = Goal {
         target: Target::Region(id),
-        until: until.as_ref(),
+        until: until.as_deref(),
+        heard: None,
         deadline,
         typed: None,
         settle: Duration::from_millis(SETTLE_DEFAULT),
+        prompt: None,
+        asks: None,
         cancel: context.cancel,
         progress: context.progress,
     };
+    saving.begin(&session, goal.target)?;
     let outcome = outcome::wait(context.sessions, &session, &goal)?;
     let mut state = session.state();
     let snapshot = state.snapshot()?;
@@ -115,7 +134,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let (start, end) = state.regions.bounds(&state.term, &region);
     let whole = snapshot::span(
         start,
-        end.or_else(|| run::quoted(&state, &outcome.status)),
+        run::before_question(&state, &outcome.status, end),
         snapshot.lines(),
     );
     let span = whole.from(shown.max(whole.first));
@@ -128,8 +147,10 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     agent.told = last;
     drop(state);
     if matches!(outcome.status, Status::Settled) {
-        let mut reply = send::screen(context, &session)?;
+        let mut reply = screen::reply(context, &session, Part::Full)?;
         reply.fact("region", id);
+        run::notes(context, &session, &mut reply, &outcome);
+        saving.tell(&mut reply);
         return Ok(reply);
     }
     let told = Told {
@@ -138,9 +159,10 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         region: Some(&region),
         span,
         snapshot: &snapshot,
+        echo: None,
     };
     let mut reply = told.reply(&show)?;
-    run::notes(&mut reply, &outcome);
+    run::notes(context, &session, &mut reply, &outcome);
     if region.who.as_deref() != Some(context.agent) {
         let who = region.who.as_deref().unwrap_or("a person");
         reply.note(format!(
@@ -148,6 +170,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             words::one_line(&region.label, 80)
         ));
     }
+    saving.tell(&mut reply);
     tell_others(&mut reply, &others);
     went.into_iter().for_each(|went| reply.note(went));
     Ok(reply)
@@ -198,6 +221,10 @@ fn nothing_runs(
     let snapshot = state.snapshot()?;
     let last = state.regions.last_id();
     let lines = snapshot.lines();
+    let own = |region: &&Region| {
+        region.kind == Kind::Command && region.who.as_deref() == Some(context.agent)
+    };
+    let latest = state.regions.all().iter().rev().find(own).cloned();
     let agent = state.agents.entry(context.agent.to_string()).or_default();
     agent.told = last;
     agent.seen = lines;
@@ -229,6 +256,7 @@ fn nothing_runs(
         region: None,
         span: none,
         snapshot: &snapshot,
+        echo: None,
     };
     let mut reply = told.reply(show)?;
     match &front {
@@ -238,7 +266,16 @@ fn nothing_runs(
                 words::one_line(typed, 120)
             ));
         }
-        Front::Shell { .. } => reply.note("the shell is at its prompt"),
+        Front::Shell { .. } => {
+            reply.note("the shell is at its prompt");
+            // send may have told of it: whoever waits for it all the same is told again.
+            if let Some(latest) = &latest {
+                reply.note(format!("your last command was {}", ended(latest)));
+                reply.fact("region", latest.id);
+                reply.fact("exit_code", latest.exit);
+                reply.fact("signal", latest.exit.and_then(exit::signal_of));
+            }
+        }
         Front::Working { .. } => reply.note(format!(
             "{} is in front; nothing that you started is unfinished",
             front.name()
@@ -249,18 +286,20 @@ fn nothing_runs(
     Ok(reply)
 }
 
+/// A command that has ended, in a few words.
+fn ended(region: &Region) -> String {
+    let exit = crate::reply::header::exit_text(region.exit, &region.pipestatus);
+    let label = words::one_line(&region.label, 80);
+    format!("#{}: {label} · {exit}", region.id)
+}
+
 /// At most so many of others' commands are told by name.
 const OTHERS_TOLD: usize = 10;
 
 fn tell_others(reply: &mut Reply, others: &[Region]) {
     for region in others.iter().rev().take(OTHERS_TOLD).rev() {
         let who = region.who.as_deref().unwrap_or("a person");
-        let exit = crate::reply::header::exit_text(region.exit, &region.pipestatus);
-        reply.note(format!(
-            "meanwhile {who} ran #{}: {} · {exit}",
-            region.id,
-            words::one_line(&region.label, 80)
-        ));
+        reply.note(format!("meanwhile {who} ran {}", ended(region)));
     }
     if !others.is_empty() {
         reply.fact(

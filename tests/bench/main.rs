@@ -5,10 +5,13 @@ mod agents;
 mod inputs;
 mod latency;
 mod peers;
+mod pickup;
+mod shell;
 mod term;
 #[path = "../util/mod.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]
 mod util;
+mod waiting;
 
 use std::process::ExitCode;
 
@@ -18,9 +21,17 @@ fn main() -> ExitCode {
     match args.next().as_deref() {
         Some("agents") => agents::run(),
         Some("latency") => latency::run(),
+        Some("pickup") => pickup::run(args),
+        Some("shell") => {
+            shell::run();
+            ExitCode::SUCCESS
+        }
         Some("term") => term::run(args),
+        Some("waiting") => waiting::run(),
         _ => {
-            eprintln!("usage: cargo bench --bench bench -- agents | latency | term [MEGABYTES]");
+            eprintln!(
+                "usage: cargo bench --bench bench -- agents | latency | pickup [MEGABYTES] | shell | term [MEGABYTES] | waiting"
+            );
             ExitCode::from(2)
         }
     }

@@ -2,12 +2,16 @@
 //! turn.
 
 #[path = "../../src/place/files.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "of it only the files and how a shell starts are wanted here"
+)]
 mod files;
-#[path = "../util/pty.rs"]
-mod pty;
 
+use crate::util::pty::Pty;
 use files::Shell;
-use pty::Pty;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,7 +21,7 @@ const LINES: usize = 301;
 /// How long a prompt may take before the run is given up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Prints the table: the shell's CPU time per prompt and the time until the prompt is back, in milliseconds.
+/// Prints the table: the time until the prompt is back and the shell's CPU time, medians per prompt in milliseconds.
 pub fn run() {
     println!("shell  line    plain: wall    cpu   integrated: wall    cpu   added: wall    cpu");
     let home = std::env::temp_dir().join(format!("pgb{}", std::process::id()));
@@ -60,14 +64,15 @@ pub fn run() {
                 without.push(plain.line(line, prompts));
                 with.push(marked.line(line, prompts));
             }
-            let per = |samples: &mut Vec<(f64, f64)>| {
-                let mut walls: Vec<f64> = samples.iter().map(|sample| sample.0).collect();
-                walls.sort_by(f64::total_cmp);
-                let cpu: f64 = samples.iter().map(|sample| sample.1).sum();
-                let count = prompts as f64;
-                (walls[LINES / 2] / count, cpu / LINES as f64 / count)
+            let per = |samples: &[(f64, f64)]| {
+                let middle = |of: fn(&(f64, f64)) -> f64| {
+                    let mut values: Vec<f64> = samples.iter().map(of).collect();
+                    values.sort_by(f64::total_cmp);
+                    values[LINES / 2] / prompts as f64
+                };
+                (middle(|sample| sample.0), middle(|sample| sample.1))
             };
-            let (a, b) = (per(&mut without), per(&mut with));
+            let (a, b) = (per(&without), per(&with));
             println!(
                 "{name:<6} {kind:<6} {:>12.3} {:>6.3} {:>18.3} {:>6.3} {:>13.3} {:>6.3}",
                 a.0,

@@ -17,7 +17,7 @@ fn refused(server: &Server, invitation: &str) -> String {
     let dir = Dir::new();
     std::fs::write(dir.path().join("invitation"), invitation).expect("our own");
     let url = format!("http://127.0.0.1:{}", server.port());
-    let ran = dir.run(&["join", &url, "--invitation-file", "invitation"]);
+    let ran = dir.run(&["join", &url, "--invitation", "@invitation"]);
     let told = ran.bad(1).to_owned();
     assert!(!told.contains(invitation), "{told}");
     told

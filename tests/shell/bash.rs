@@ -111,7 +111,7 @@ pub fn prompt_command_replaced(shell: Shell) {
     session.run("false", r#"C "m\n" A B"#);
     // Sourcing the integration again brings it back.
     let file = session.home.integration().join("bash/integration.bash");
-    session.run(&format!(". {}", file.display()), "C h D0(0) A B");
+    session.run(&format!(". {}", file.display()), "C D0(0) A B");
     session.run("false", "C D1(1) A B");
     assert_eq!(session.seen(), "false\nm\n$ ");
 }
@@ -357,16 +357,28 @@ pub fn no_traces(shell: Shell) {
     assert_eq!(names(true), names(false));
 }
 
-/// With stderr in a file the prompt goes there too: it must be clean, and so must the prompt strings afterwards.
+/// With stderr in a file the prompt goes there too: it must be clean, and so must the prompt strings afterwards. That
+/// there is a prompt, and how commands ended, is told all the same.
 pub fn stderr_elsewhere(shell: Shell) {
     let mut session = Session::start(shell, "");
-    session.press("exec 2>~/err\r");
-    session.wait("C", |session| session.count('C') == 1);
-    session.more("echo hi; exec 2>/dev/tty\r");
-    session.wait("a prompt", |session| session.short().ends_with("D0(0) A B"));
+    session.run("exec 2>~/err", "C D0(0) A B");
+    session.run("false | true", "D0(1,0) A B");
+    session.run("cd /", "D0(0) A B");
+    session.run("", "A B");
+    session.run("exec 2>/dev/null", "D0(0) A B");
+    session.run("(exit 7)", "D7(7) A B");
+    session.run("exec 2>/dev/tty", "D0(0) A B");
     let error = std::fs::read_to_string(session.home.path("err")).unwrap();
-    assert!(!error.contains("133"), "{error:?}");
+    assert!(error.contains("$ ") && !error.contains("133"), "{error:?}");
     session.run("false", "C D1(1) A B");
+    // A name for the same terminal, which shells below inherit.
+    session.run("bash", "C h' A' B'");
+    session.run("exit 3", r#"C' "exit\n" D3(3) A B"#);
+    if have("stderr_elsewhere", "fish") {
+        session.run("fish", "C h'' A'' B''");
+        session.press("exit 3\r");
+        session.wait("an end", |session| session.short().ends_with("D3(3) A B"));
+    }
 }
 
 /// The files are about to be removed, as after a login over ssh: nested shells get the text.
@@ -374,7 +386,7 @@ pub fn nested_without_files(shell: Shell) {
     let mut session = Session::start(shell, "");
     let file = session.home.integration().join("bash/integration.bash");
     let line = format!("__paneglass_whole=1; . {}; rm -r ~/pg", file.display());
-    session.run(&line, "C h D0(0) A B");
+    session.run(&line, "C D0(0) A B");
     for nested in ["bash", "sh -c bash"] {
         session.press(&format!("{nested}\r"));
         session.wait("a nested prompt", |session| {

@@ -37,6 +37,7 @@ fn writes_all_files() {
         "zsh/.zshenv",
         "zsh/integration.zsh",
         "fish/integration.fish",
+        "fish/share/fish/vendor_conf.d/paneglass.fish",
     ] {
         assert!(dir.join(name).is_file(), "{name}");
     }
@@ -64,6 +65,44 @@ fn usage() {
     }
 }
 
+/// What was ever installed under a version is one text: another text is another version.
+#[test]
+fn the_version_rises_with_the_text() {
+    let list = include_str!("../data/shell/versions");
+    let mut text = Vec::new();
+    for name in ["bash", "zsh", "fish"] {
+        text.extend(shell(&[name]).stdout);
+    }
+    let home = Home::new();
+    for name in [
+        "bash/rc",
+        "zsh/.zshenv",
+        "fish/share/fish/vendor_conf.d/paneglass.fish",
+    ] {
+        text.extend(std::fs::read(home.path("pg").join(name)).unwrap());
+    }
+    let line = format!("{} {:016x}", files::VERSION, fnv(&text));
+    let lines: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(
+        lines.last(),
+        Some(&line.as_str()),
+        "the shell integration has changed: raise VERSION in src/place/files.rs, unless it is raised since the last \
+         release, and let that line be the last of tests/data/shell/versions"
+    );
+    let numbers: Vec<u32> = lines
+        .iter()
+        .map(|line| line.split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+}
+
+/// FNV-1a, 64 bits: enough to tell a changed text.
+fn fnv(text: &[u8]) -> u64 {
+    text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 /// The scripts pass their own shells' syntax checks, and shellcheck where it knows the language.
 #[test]
 fn scripts_are_clean() {
@@ -73,6 +112,7 @@ fn scripts_are_clean() {
         ("zsh", &["-n", "zsh/zshenv"]),
         ("zsh", &["-n", "zsh/integration.zsh"]),
         ("fish", &["-n", "fish/integration.fish"]),
+        ("fish", &["-n", "fish/vendor.fish"]),
     ] {
         if crate::util::skip::have("scripts_are_clean", program) {
             let output = Command::new(program)

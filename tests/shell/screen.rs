@@ -101,6 +101,12 @@ impl Tmux {
         let capture = ["capture-pane", "-p", "-S", "-100", ";"];
         done(self.command().args(capture).args(cursor).output().unwrap())
     }
+
+    /// The same with the colours and attributes of each cell.
+    fn cells(&self) -> String {
+        let capture = ["capture-pane", "-e", "-p", "-S", "-100"];
+        done(self.command().args(capture).output().unwrap())
+    }
 }
 
 impl Drop for Tmux {
@@ -118,6 +124,12 @@ fn done(output: Output) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// fish colours a line a while after it is typed, and suggests the rest: at another time in each of the two.
+const FISH_AT_ONCE: &str = "set -g fish_autosuggestion_enabled 0
+    for part in command keyword quote redirection end error param option comment operator escape valid_path
+        set -g fish_color_$part normal
+    end";
+
 /// Two shells of a kind, one of them integrated.
 struct Pair {
     plain: Tmux,
@@ -130,6 +142,10 @@ impl Pair {
             Shell::Bash => ["bash", "-l"].map(String::from).to_vec(),
             Shell::Zsh => ["zsh", "-l"].map(String::from).to_vec(),
             Shell::Fish => ["fish", "-l"].map(String::from).to_vec(),
+        };
+        let rc = &match shell {
+            Shell::Bash | Shell::Zsh => rc.to_string(),
+            Shell::Fish => format!("{FISH_AT_ONCE}\n{rc}"),
         };
         let home = Home::with_rc(shell, rc);
         let plain = Tmux::start(&plain, &home.env(), home, size);
@@ -157,7 +173,9 @@ impl Pair {
         self.wait("$", |screen| {
             let (screen, _cursor) = screen.trim_end().rsplit_once('\n').unwrap_or_default();
             let line = screen.trim_end().rsplit('\n').next().unwrap_or_default();
-            line.ends_with('$')
+            // Only a prompt at the right may come after it.
+            line.rsplit_once('$')
+                .is_some_and(|(_, rest)| rest.trim().is_empty() || rest.trim().starts_with('<'))
         });
     }
 
@@ -172,12 +190,13 @@ impl Pair {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let (plain, integrated) = (self.plain.screen(), self.integrated.screen());
-            if plain == integrated && wanted(&plain) {
+            let cells = [self.plain.cells(), self.integrated.cells()];
+            if plain == integrated && wanted(&plain) && cells[0] == cells[1] {
                 return;
             }
             assert!(
                 Instant::now() < deadline,
-                "wanted {text:?}\nplain:\n{plain}\nintegrated:\n{integrated}"
+                "wanted {text:?}\nplain:\n{plain}\nintegrated:\n{integrated}\ncells: {cells:?}"
             );
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -247,4 +266,84 @@ pub fn long_line(shell: Shell) {
     pair.keys(&["echo LAST"]);
     pair.enter();
     pair.agree("echo LASTLAST");
+}
+
+/// What a person has set up and does all day: a coloured prompt and one at the right, completion, history, vi keys,
+/// continuation lines, output without a newline, Ctrl-C.
+pub fn person(shell: Shell) {
+    if !have("person", "tmux") {
+        return;
+    }
+    let rc = match shell {
+        Shell::Bash => {
+            r"PS1='\[\e[32m\]\u \[\e[1;34m\]\W\[\e[0m\] $? $ '; PROMPT_COMMAND='history -a'; HISTFILE=~/.history"
+        }
+        Shell::Zsh => {
+            "PS1='%F{2}%n %B%F{4}%1~%f%b %? $ '; RPROMPT='%F{3}<%?>%f'; PS2='%_ more> '; HISTFILE=~/.history SAVEHIST=9
+             setopt share_history; autoload -Uz compinit; compinit -D; zstyle ':completion:*' menu select"
+        }
+        Shell::Fish => {
+            "function fish_prompt; set -l s $status; set_color green; echo -n $USER; set_color -o blue
+                 echo -n ' '(basename $PWD); set_color normal; echo \" $s \"'$ '; end
+             function fish_right_prompt; set_color yellow; echo \"<$status>\"; set_color normal; end"
+        }
+    };
+    let pair = Pair::start(shell, rc, (70, 24));
+    pair.agree("0 $");
+    for side in [&pair.plain, &pair.integrated] {
+        for name in ["alpha-one", "alpha-two", "beta"] {
+            side.home.write(&format!("w/{name}"), "");
+        }
+    }
+    pair.keys(&["false"]);
+    pair.enter();
+    pair.agree("w 1 $");
+    // One completion, and a list of them.
+    pair.keys(&["echo be", "Tab"]);
+    pair.agree("echo beta");
+    pair.enter();
+    pair.keys(&["echo al", "Tab"]);
+    pair.agree("echo alpha-");
+    pair.keys(&["Tab", "Tab"]);
+    pair.agree("alpha-two");
+    pair.keys(&["C-c"]);
+    pair.agree("alpha");
+    pair.keys(&["C-u", "C-l"]);
+    pair.agree("$");
+    // History: upwards, and by its expansion.
+    pair.keys(&["echo one"]);
+    pair.enter();
+    pair.keys(&["echo two"]);
+    pair.enter();
+    pair.keys(&["Up", "Up"]);
+    pair.agree("$ echo one");
+    pair.keys(&["C-u", "printf foo"]);
+    pair.enter();
+    if shell != Shell::Fish {
+        pair.keys(&["echo !!"]);
+        pair.enter();
+        pair.keys(&["history"]);
+        pair.enter();
+    }
+    pair.keys(&["echo \"open", "Enter"]);
+    pair.agree("open");
+    pair.keys(&["close\""]);
+    pair.enter();
+    pair.keys(&[match shell {
+        Shell::Bash => "set -o vi",
+        Shell::Zsh => "bindkey -v",
+        Shell::Fish => "fish_vi_key_bindings",
+    }]);
+    pair.enter();
+    pair.keys(&["echo abc", "Escape"]);
+    pair.agree("echo abc");
+    // Escape and a letter at once would be Alt.
+    for key in ["0", "w", "x", "A"] {
+        std::thread::sleep(Duration::from_millis(50));
+        pair.keys(&[key]);
+    }
+    pair.agree("echo bc");
+    pair.keys(&["d"]);
+    pair.enter();
+    pair.agree("echo bcd");
 }

@@ -394,6 +394,9 @@ pub fn private_dir() -> PathBuf {
     for dir in ["run", "tmux"] {
         fs::create_dir_all(home.join(dir)).expect("a temporary directory");
     }
+    // A fish that finds it makes none, which would take a minute of a core beside the tests.
+    let made = home.join(".local/share/fish/generated_completions");
+    fs::create_dir_all(made).expect("a temporary directory");
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     for dir in ["", "run", "tmux"] {
         fs::set_permissions(home.join(dir), Clone::clone(&private)).expect("our own directory");

@@ -37,6 +37,8 @@ pub enum Kind {
     Sequences,
     /// Wide characters, combining marks and emoji, and the sequences that cut no wide character in half.
     Characters,
+    /// ASCII and sequences that nobody sends: every final byte, intermediates and parameters of any form.
+    Odd,
     /// Anything at all, as bytes.
     Junk,
 }
@@ -54,6 +56,7 @@ fn piece(random: &mut Random, kind: Kind, cols: usize, rows: usize, out: &mut Ve
             out.extend_from_slice("漢é🙂👩\u{200D}💻a\u{301}\u{FFFD}".as_bytes())
         }
         Kind::Characters if roll < 8 => characters(random, out),
+        Kind::Odd if roll < 9 => odd(random, out),
         Kind::Characters if roll == 10 => {
             let pieces = [
                 "\x1b[2J\x1b[H",
@@ -273,6 +276,100 @@ fn sequence(random: &mut Random, cols: usize, rows: usize, out: &mut Vec<u8>) {
                 .as_bytes(),
         );
     }
+}
+
+/// A byte from `first` to `last`.
+fn any(random: &mut Random, first: u8, last: u8) -> u8 {
+    first + random.below(usize::from(last - first) + 1) as u8
+}
+
+fn odd(random: &mut Random, out: &mut Vec<u8>) {
+    let begun = out.len();
+    out.push(0x1b);
+    match random.below(8) {
+        0 => out.push(any(random, b'0', b'~')),
+        1 => {
+            for _ in 0..1 + random.below(3) {
+                out.push(any(random, b' ', b'/'));
+            }
+            out.push(any(random, b'0', b'~'));
+        }
+        2 => odd_string(random, out),
+        _ => odd_csi(random, out),
+    }
+    // A string takes what follows: most end soon.
+    let opens = |byte: &u8| matches!(byte, b'P' | b']' | b'_' | b'^' | b'X' | b'k');
+    if out.get(begun + 1).is_some_and(opens) && !random.one_in(6) {
+        out.extend_from_slice(
+            random
+                .pick(&["\x1b\\", "\x1b\\", "\x07\x1b\\", "\x18\x1b\\"])
+                .as_bytes(),
+        );
+    }
+}
+
+fn odd_string(random: &mut Random, out: &mut Vec<u8>) {
+    out.push(b"P]]]_^Xk"[random.below(8)]);
+    let heads = [
+        "", "0;", "1;", "2;", "4;1;", "7;", "8;;", "9;", "10;", "12;", "52;;", "104", "112",
+        "133;", "1337;", "x", ";", "00;", "tmux;", "1$r", "q", ">|", ":",
+    ];
+    out.extend_from_slice(random.pick(&heads).as_bytes());
+    for _ in 0..random.below(12) {
+        out.push(match random.below(12) {
+            0 => any(random, 0, 0x1a),
+            _ => any(random, b' ', b'~'),
+        });
+    }
+}
+
+fn odd_csi(random: &mut Random, out: &mut Vec<u8>) {
+    let begun = out.len();
+    out.push(b'[');
+    if random.one_in(4) {
+        out.push(any(random, b'<', b'?'));
+    }
+    for at in 0..random.below(5) {
+        if at > 0 {
+            out.push(if random.one_in(6) { b':' } else { b';' });
+        }
+        let numbers = [
+            "",
+            "0",
+            "1",
+            "2",
+            "3",
+            "4",
+            "6",
+            "7",
+            "20",
+            "47",
+            "69",
+            "1047",
+            "1048",
+            "1049",
+            "002",
+            "65535",
+            "65536",
+            "2147483647",
+            "2147483648",
+            "99999999999999999999",
+        ];
+        out.extend_from_slice(random.pick(&numbers).as_bytes());
+    }
+    if random.one_in(4) {
+        out.push(any(random, b' ', b'/'));
+    }
+    if random.one_in(12) {
+        out.push(any(random, b'0', b'?'));
+    }
+    if random.one_in(12) {
+        out.push(any(random, 0, 0x1f));
+    }
+    let last = any(random, b'@', b'~');
+    // The log keeps what `CSI 3 J` makes tmux forget.
+    let forgets = last == b'J' && out[begun..].contains(&b'3');
+    out.push(if forgets { b'K' } else { last });
 }
 
 /// A whole mix of about `pieces` pieces.

@@ -44,6 +44,16 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
+    /// The result of a call, answered at once or as a stream.
+    pub fn result(&self) -> Value {
+        let answer = match self.body.starts_with('{') {
+            true => self.json(),
+            false => self.events().pop().unwrap_or_default(),
+        };
+        assert!(answer["result"].is_object(), "{self:?}");
+        answer["result"].clone()
+    }
+
     /// The messages of a stream of events.
     pub fn events(&self) -> Vec<Value> {
         let data = self

@@ -16,7 +16,7 @@ pub(super) struct Shell {
     /// fish, not bash.
     pub(super) redraws: bool,
     /// Where the running command's output ended, when the shell has said so before it filled up the line.
-    output_end: Option<MarkId>,
+    pub(super) output_end: Option<MarkId>,
 }
 
 #[derive(Debug)]

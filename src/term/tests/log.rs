@@ -431,3 +431,31 @@ fn the_alternate_screen_and_a_resize() {
     );
     assert_eq!(told.terminal.screen(), ["012345", "6789ab", "end"]);
 }
+
+#[test]
+fn one_program_is_one_line_however_it_takes_the_screen() {
+    // It repaints from home first, and then switches to the alternate screen: once it stood there twice.
+    let mut told = Told::new(options(20, 4));
+    told.feed("$ ").feed(marker("C"));
+    for n in 0..5 {
+        told.feed(format!("\x1b[Hframe {n}\r\nmore"));
+    }
+    told.feed("\x1b[?1049hedit\x1b[?1049l\r\n")
+        .feed(marker("D;0"));
+    told.feed(marker("A")).feed("$ ");
+    assert_eq!(told.log(), "$\n[full-screen program]\n$\n");
+    let on = |event: &Event| match event {
+        Event::Fullscreen { on, .. } => Some(*on),
+        _ => None,
+    };
+    let on: Vec<bool> = told.out.events.iter().filter_map(on).collect();
+    assert_eq!(on, [true, false]);
+    // A line of the caller's own shows while such a program runs, as at the log's end.
+    told.feed(marker("C"))
+        .feed("\x1b[Ha\r\nb\x1b[Ha\r\nb\x1b[Ha");
+    told.terminal.note(String::from("[lost]"));
+    let log = told.log();
+    told.terminal.finish(&mut told.out);
+    assert_eq!(String::from_utf8_lossy(&told.out.text), log);
+    assert!(log.contains("[lost]"), "{log}");
+}

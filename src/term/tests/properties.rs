@@ -1,11 +1,8 @@
 //! Seeded random mixes: how the input is split, and where a terminal is stopped and taken up, changes nothing.
 
-#[path = "../../../tests/util/mix.rs"]
-mod mix;
-
 use super::super::{Event, Output, Terminal, width::Rules};
+use super::mix::{self, Kind, Random};
 use super::{Told, marker, options};
-use mix::{Kind, Random};
 
 const CASES: u64 = 400;
 
@@ -13,7 +10,8 @@ const CASES: u64 = 400;
 fn bytes(random: &mut Random, cols: usize, rows: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for _ in 0..1 + random.below(6) {
-        let kind = [Kind::Sequences, Kind::Characters, Kind::Junk][random.below(3)];
+        let kinds = [Kind::Sequences, Kind::Characters, Kind::Odd, Kind::Junk];
+        let kind = kinds[random.below(4)];
         bytes.extend(mix::mix(random, kind, cols, rows, 20));
         let markers = ["A", "B", "C", "D;0;p=0", "P;k=s", "P;k=h;sh=bash;v=5", "C"];
         bytes.extend_from_slice(marker(random.pick(&markers)).as_bytes());
@@ -136,7 +134,7 @@ fn junk_is_no_state() {
             let at = 21 + random.below(junk.len() - 21);
             junk[at] = [random.next() as u8, 0, 1, 0x7F, 0xFF][random.below(5)];
         }
-        let sum = super::super::checkpoint::checksum(&junk);
+        let sum = super::super::codec::checksum(&junk);
         junk.extend_from_slice(&sum.to_le_bytes());
         if let Some(mut terminal) = Terminal::restore(&junk, options(80, 24)) {
             let mut out = Output::default();
