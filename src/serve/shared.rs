@@ -132,6 +132,7 @@ fn ways(devices: &ForDevices, tcp: Option<&Tcp>, listeners: &[TcpListener]) -> W
         None => LOOPBACK[0].to_owned(),
         // No address of any machine: all addresses of this one.
         Some("0.0.0.0" | "::" | "[::]") => passwd::hostname(),
+        Some(host) if host.contains(':') && !host.starts_with('[') => format!("[{host}]"),
         Some(host) => host.to_owned(),
     };
     let listening = port.map(|address| format!("http://{host}:{}", address.port()));
