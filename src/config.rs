@@ -37,6 +37,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "PANEGLASS_LOG_LIMIT",
         "bytes of output kept per session (default 4 GiB)",
     ),
+    (
+        "PANEGLASS_SSH_ENV",
+        "names of variables that paneglass ssh and into set on the far side",
+    ),
     ("PANEGLASS_READ_ONLY", "1: only tools that read are offered"),
 ];
 

@@ -12,6 +12,7 @@ mod gate;
 mod http;
 mod lines;
 mod people;
+mod places;
 mod programs;
 mod protocol;
 mod questions;

@@ -108,6 +108,7 @@ fn the_tools_are_the_same_for_everyone() {
         "session_split",
         "session_resize",
         "session_list",
+        "shell_integrate",
         "session_close",
     ];
     assert_eq!(names, want.map(Some));

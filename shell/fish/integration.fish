@@ -21,6 +21,10 @@ function __paneglass_start
     and string match -qr '^[A-Za-z0-9._-]+$' -- "$__PANEGLASS_NONCE"
     and isatty stderr
     or return 0
+    # The user's files may have set the PATH anew.
+    set -q __PANEGLASS_BIN
+    and not contains -- "$__PANEGLASS_BIN" $PATH
+    and set -gx PATH $PATH $__PANEGLASS_BIN
     set -l tty (path resolve /dev/stderr)
     # A name for whatever terminal this is.
     test "$tty" = /dev/tty

@@ -28,7 +28,7 @@ fi
 [[ -o interactive && -n $__PANEGLASS_NONCE && $__PANEGLASS_NONCE != *[^A-Za-z0-9._-]* ]] || return 0
 
 __paneglass_print() {
-    print -rn -- $'\e]133;'$1$'\a' >|$TTY
+    print -rn -- $'\e]133;'$1$'\a' >|$__paneglass_tty
 }
 
 # First of the precmd functions: D, before the others print anything.
@@ -45,7 +45,7 @@ __paneglass_end() {
     # A line that ran no command has a status only as a syntax error. Ctrl-C (130) enters none.
     if [[ -n $__paneglass_ran || -n $__paneglass_entered && $s != 0 && $s != 130 ]]; then
         # The string terminator first: output that ends in the midst of a control string would swallow the marker.
-        print -rn -- $'\e\\\e]133;D;'"$s${p:+;p=$p};$__paneglass_id"$'\a' >|$TTY
+        print -rn -- $'\e\\\e]133;D;'"$s${p:+;p=$p};$__paneglass_id"$'\a' >|$__paneglass_tty
     fi
     __paneglass_ran= __paneglass_entered=
 }
@@ -223,7 +223,10 @@ __paneglass_encode() {
         # Another terminal, unless this is a sandbox with a /dev of its own, where the number is all that is left.
         [[ ! -e $__PANEGLASS_TTY && $t == $__PANEGLASS_TTY ]] || return 0
     fi
-    if [[ ! -w $TTY || ${(t)PS1} == *readonly* ]]; then
+    # After su the terminal's own file is another user's.
+    typeset -g __paneglass_tty=$TTY
+    [[ -w $TTY ]] || __paneglass_tty=/dev/tty
+    if [[ ! -w $__paneglass_tty || ${(t)PS1} == *readonly* ]]; then
         return 0
     fi
     typeset -g __paneglass_id="n=$__PANEGLASS_NONCE;pid=$$" __paneglass_at= __paneglass_dir=${__paneglass_reading:h:h}

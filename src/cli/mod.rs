@@ -10,6 +10,8 @@ mod devices;
 mod doctor;
 mod flags;
 mod guard;
+mod install;
+mod into;
 mod join;
 mod launch;
 mod link;
@@ -17,6 +19,7 @@ mod list;
 mod reach;
 mod serve;
 mod shell;
+mod ssh;
 mod tap;
 mod token;
 mod version;
@@ -83,7 +86,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "reach",
         summary: "a shell on a device, in this terminal",
-        run: Run::Parsed(&reach::SYNTAX, reach::run),
+        run: Run::Own(reach::run),
     },
     Command {
         name: "list",
@@ -104,6 +107,21 @@ const COMMANDS: &[Command] = &[
         name: "cook",
         summary: "turn a terminal recording into plain lines",
         run: Run::Own(cook::run),
+    },
+    Command {
+        name: "ssh",
+        summary: "ssh, with the shell integrated on the far side",
+        run: Run::Own(ssh::run),
+    },
+    Command {
+        name: "into",
+        summary: "enter a container or sandbox with the shell integrated",
+        run: Run::Own(into::run),
+    },
+    Command {
+        name: "install",
+        summary: "put the shell integration on another host",
+        run: Run::Own(install::run),
     },
     Command {
         name: "shell",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::flags::{Parsed, Syntax};
+use super::flags::Syntax;
 use crate::devices::frame::{Bytes, End, PIECE};
 use crate::devices::reach::{Shown, Typed};
 use crate::devices::visit;
@@ -16,18 +16,19 @@ use crate::serve::remote;
 use crate::sys::raw::{self, Raw};
 use crate::sys::resize::Resizes;
 
-pub const SYNTAX: Syntax = Syntax {
+/// How the help shows it. The command has options of its own, so the line is read here.
+const SYNTAX: Syntax = Syntax {
     command: "paneglass reach",
     about: "\
 Connects this terminal to a shell on a device of this machine's server, also on
-one behind NAT. Ends with that shell, and with its exit status.",
-    words: "ID",
+one behind NAT, or to a command there. Ends with it, and with its exit status.",
+    words: "ID [COMMAND ...]",
     flags: &[],
-    notes: "",
+    notes: "The command's words are taken as they are, without a shell.",
     examples: &[
         "paneglass devices",
         "paneglass reach k3x9ab",
-        "paneglass call session_create command='paneglass reach k3x9ab'",
+        "paneglass into paneglass reach k3x9ab",
     ],
 };
 
@@ -40,14 +41,13 @@ const SIZE: (u16, u16) = (80, 24);
 /// Ctrl+D, which a terminal takes for the end of input.
 const END_OF_INPUT: u8 = 4;
 
-pub fn run(args: &Parsed) -> ExitCode {
-    let [id] = args.words.as_slice() else {
-        return super::wrong(
-            SYNTAX.command,
-            "which device? `paneglass devices` lists them",
-        );
+pub fn run(parser: lexopt::Parser) -> ExitCode {
+    let (id, argv) = match read(parser) {
+        Ok(Some(asked)) => asked,
+        Ok(None) => return super::print(&SYNTAX.help()),
+        Err(error) => return super::wrong(SYNTAX.command, error),
     };
-    match reach(id) {
+    match reach(&id, argv) {
         Ok(end) => match end.error {
             Some(error) => super::finish(SYNTAX.command, Err(error)),
             None => ExitCode::from(u8::try_from(end.exit_code).unwrap_or(1)),
@@ -56,7 +56,24 @@ pub fn run(args: &Parsed) -> ExitCode {
     }
 }
 
-fn reach(id: &str) -> Result<End, String> {
+/// The device and the command's words; none for the help.
+fn read(mut parser: lexopt::Parser) -> Result<Option<(String, Vec<String>)>, lexopt::Error> {
+    use lexopt::Arg;
+    let text = |word: std::ffi::OsString| word.to_string_lossy().into_owned();
+    let id = match parser.next()? {
+        Some(Arg::Short('h') | Arg::Long("help")) => return Ok(None),
+        Some(Arg::Value(id)) => text(id),
+        Some(other) => return Err(other.unexpected()),
+        None => {
+            let told = "which device? `paneglass devices` lists them";
+            return Err(lexopt::Error::Custom(told.into()));
+        }
+    };
+    let argv = parser.raw_args()?.map(text).collect();
+    Ok(Some((id, argv)))
+}
+
+fn reach(id: &str, argv: Vec<String>) -> Result<End, String> {
     let config = super::config()?;
     if !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(format!(
@@ -74,7 +91,12 @@ fn reach(id: &str) -> Result<End, String> {
     let (cols, rows) = size();
     let term = std::env::var("TERM").unwrap_or_else(|_| "dumb".into());
     outlet
-        .send(&Typed::Open { cols, rows, term })
+        .send(&Typed::Open {
+            cols,
+            rows,
+            term,
+            argv,
+        })
         .map_err(fail)?;
     let resizes = Resizes::catch().map_err(fail)?;
     // Without a terminal there is nothing to set.

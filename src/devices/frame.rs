@@ -132,6 +132,9 @@ pub struct Info {
 pub struct Spec {
     /// For the device's shell; none: that shell itself, as at a login.
     pub command: Option<String>,
+    /// These words exactly, without a shell, where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
     pub cwd: Option<String>,
     pub env: BTreeMap<String, String>,
     /// Milliseconds; 0: for as long as it takes.

@@ -47,11 +47,12 @@ pub enum Told {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "t", rename_all = "snake_case")]
 pub enum Typed {
-    /// The first: the terminal's size and kind.
+    /// The first: the terminal's size and kind, and what is to run there; nothing: the user's shell.
     Open {
         cols: u16,
         rows: u16,
         term: String,
+        argv: Vec<String>,
     },
     Keys {
         data: Bytes,
@@ -178,12 +179,17 @@ impl Hub {
     }
 
     fn admit_reach(&self, client: &str, mut frames: Frames, outlet: Outlet) -> Served<'_> {
-        let Came::Frame(Typed::Open { cols, rows, term }) =
-            frames.next(Instant::now() + HELLO_TIME, None)
+        let Came::Frame(Typed::Open {
+            cols,
+            rows,
+            term,
+            argv,
+        }) = frames.next(Instant::now() + HELLO_TIME, None)
         else {
             return None;
         };
         let spec = Spec {
+            argv,
             env: [("TERM".to_owned(), term)].into(),
             terminal: Some((cols, rows)),
             ..Spec::default()

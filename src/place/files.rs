@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// installed copies (`~/.local/share/paneglass/vN`) are told apart by it.
 #[allow(
     dead_code,
-    reason = "installed copies on other hosts are told apart by it"
+    reason = "the black-box tests include this file and install nothing"
 )]
 pub const VERSION: u32 = 2;
 
@@ -21,7 +21,7 @@ pub const VERSION: u32 = 2;
 pub const NONCE: &str = "__PANEGLASS_NONCE";
 
 /// What is written, by path under the directory.
-const FILES: &[(&str, &str)] = &[
+pub(super) const FILES: &[(&str, &str)] = &[
     (BASH_RC, include_str!("../../shell/bash/rc")),
     (BASH, include_str!("../../shell/bash/integration.bash")),
     (ZSH_ENV, include_str!("../../shell/zsh/zshenv")),
@@ -29,12 +29,12 @@ const FILES: &[(&str, &str)] = &[
     (FISH, include_str!("../../shell/fish/integration.fish")),
     (FISH_VENDOR, include_str!("../../shell/fish/vendor.fish")),
 ];
-const BASH_RC: &str = "bash/rc";
-const BASH: &str = "bash/integration.bash";
+pub(super) const BASH_RC: &str = "bash/rc";
+pub(super) const BASH: &str = "bash/integration.bash";
 const ZSH_DIR: &str = "zsh";
-const ZSH_ENV: &str = "zsh/.zshenv";
-const ZSH: &str = "zsh/integration.zsh";
-const FISH: &str = "fish/integration.fish";
+pub(super) const ZSH_ENV: &str = "zsh/.zshenv";
+pub(super) const ZSH: &str = "zsh/integration.zsh";
+pub(super) const FISH: &str = "fish/integration.fish";
 /// Where a fish looks whose XDG_DATA_DIRS has `fish/share`.
 const FISH_VENDOR: &str = "fish/share/fish/vendor_conf.d/paneglass.fish";
 

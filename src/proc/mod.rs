@@ -39,6 +39,9 @@ pub struct Pid(pub i32);
 /// read, and that there are as many as there are processes is what a look costs most.
 const LINE_BYTES: usize = 2048;
 
+/// The kinds of namespaces that a sandbox has of its own. A session of systemd's may share all but the cgroup's.
+const NAMESPACES: [&str; 6] = ["mnt", "pid", "user", "net", "uts", "ipc"];
+
 impl fmt::Display for Pid {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)
@@ -83,15 +86,29 @@ impl Proc {
     }
 
     /// Users and namespaces, from /proc/PID/status.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "which host and user a session is on is asked by what comes next: places"
-        )
-    )]
     pub fn status(&self, pid: Pid) -> Option<Status> {
         Status::parse(&self.bytes(pid, "status").ok()?)
+    }
+
+    /// The file of its program. None for a kernel thread, and when it is another user's.
+    pub fn exe(&self, pid: Pid) -> Option<PathBuf> {
+        std::fs::read_link(self.allowed(pid, "exe").ok()?).ok()
+    }
+
+    /// Whether a path leads to a file as this process sees the file system.
+    pub fn sees_file(&self, pid: Pid, path: &Path) -> bool {
+        let below = path.strip_prefix("/").unwrap_or(path);
+        self.allowed(pid, "root")
+            .is_ok_and(|root| root.join(below).is_file())
+    }
+
+    /// The namespaces it lives in, each as the kernel names it (`mnt:[4026531840]`), in the order of NAMESPACES. None when
+    /// they are hidden, as another user's are.
+    pub fn namespaces(&self, pid: Pid) -> Option<Vec<PathBuf>> {
+        NAMESPACES
+            .iter()
+            .map(|name| std::fs::read_link(self.allowed(pid, &format!("ns/{name}")).ok()?).ok())
+            .collect()
     }
 
     /// All processes there are now. One pass over /proc costs 5 to 7 microseconds a process.

@@ -21,6 +21,8 @@ pub struct Agent {
     pub unsubmitted: String,
     /// It began the command that the shell now wants the rest of.
     pub unfinished: bool,
+    /// The place that its last reply told of; empty: here.
+    pub place: String,
     /// The log's length in lines when it last looked without a region (send, read of what is new).
     pub seen: u64,
     /// When it last typed here, milliseconds since the epoch; 0: never.

@@ -103,13 +103,15 @@ impl Sessions {
         let env = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
+        // Whatever the program is, what it starts may mark (`paneglass ssh`, `into`).
+        let own = vec![(files::NONCE.to_string(), nonce.clone())];
+        let mut env =
+            environment::for_program(env, &[own, program.env, request.env.clone()].concat());
+        environment::add_folder(&mut env, &self.layout.bin());
         let spawn = Spawn {
             argv: program.argv,
             cwd: cwd.clone(),
-            env: environment::for_program(
-                env,
-                &[program.env.as_slice(), request.env.as_slice()].concat(),
-            ),
+            env,
             descriptors: self.descriptors,
         };
         spawn.write(&dir.spawn())?;
@@ -227,6 +229,7 @@ impl Sessions {
         let path = path
             .or_else(|| std::env::var("PATH").ok())
             .unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+        let path = format!("{path}:{}", self.own_folder()?.display());
         if let Some(shell) = integrated_shell(command) {
             let launch = files::launch(shell, &self.shell_files()?, nonce);
             let mut env = launch.env;
@@ -275,8 +278,16 @@ impl Sessions {
         })
     }
 
+    /// The folder with a link to this program, for the sessions' PATH: it need not be installed there.
+    fn own_folder(&self) -> Result<PathBuf, Error> {
+        let dir = self.layout.bin();
+        dir::private(&dir)?;
+        atomic::link(&self.layout.own_program(), &self.settings.binary)?;
+        Ok(dir)
+    }
+
     /// The folder with the integration's files, written once per server.
-    fn shell_files(&self) -> Result<PathBuf, Error> {
+    pub fn shell_files(&self) -> Result<PathBuf, Error> {
         static WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
         let dir = self.layout.shell();
         let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,10 @@
 //! The environment that a session's program starts with: ours, without what belongs to our own terminal or to the
 //! server, and with a UTF-8 locale, since tmux and the log are UTF-8 whatever the client was started with.
 
+use std::path::Path;
+
+use crate::place::bootstrap::CARRIED;
+
 /// Variables that describe the terminal or the tmux that the *server* was started in, or the server itself.
 const DROPPED: [&str; 15] = [
     "TERM",
@@ -20,8 +24,23 @@ const DROPPED: [&str; 15] = [
     "PROMPT_COMMAND",
 ];
 
-/// Prefixes of the same: our settings, another session's markers.
+/// Prefixes of the same: our settings, another session's markers; but what the user carries to other hosts is his.
 const DROPPED_PREFIXES: [&str; 3] = ["PANEGLASS_", "__PANEGLASS_", "KITTY_"];
+
+/// What a login shell's files may take off the PATH again; the integration puts it back.
+const FOLDER: &str = "__PANEGLASS_BIN";
+
+/// Puts a folder last on the PATH: what the user has installed himself goes before it.
+pub fn add_folder(env: &mut Vec<(String, String)>, folder: &Path) {
+    let folder = folder.to_string_lossy();
+    match env.iter_mut().find(|(name, _)| name == "PATH") {
+        Some((_, path)) if path.is_empty() => *path = folder.to_string(),
+        Some((_, path)) => *path = format!("{path}:{folder}"),
+        // The program's own default would be lost.
+        None => {}
+    }
+    env.push((FOLDER.into(), folder.into_owned()));
+}
 
 const UTF8_LOCALE: &str = "C.UTF-8";
 
@@ -32,9 +51,10 @@ pub fn for_program(
 ) -> Vec<(String, String)> {
     let dropped = |name: &str| {
         DROPPED.contains(&name)
-            || DROPPED_PREFIXES
-                .iter()
-                .any(|prefix| name.starts_with(prefix))
+            || name != CARRIED
+                && DROPPED_PREFIXES
+                    .iter()
+                    .any(|prefix| name.starts_with(prefix))
     };
     let mut env: Vec<(String, String)> = from.filter(|(name, _)| !dropped(name)).collect();
     for (name, value) in extra {

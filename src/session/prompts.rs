@@ -138,6 +138,16 @@ impl Prompts {
 }
 
 impl Prompts {
+    /// Whether the line before the cursor is a bare shell's prompt, by its looks.
+    pub fn at_shell(&self, line: &str) -> bool {
+        self.matches(line) == Some(SHELL)
+    }
+
+    /// Whether what `matches` has named may be a shell: one, or whatever the session's own pattern is for.
+    pub fn is_shells(&self, program: &str) -> bool {
+        program == SHELL || !self.own.is_empty() && program == "prompt_pattern"
+    }
+
     /// A line that is a known program's prompt with text after it: the prompt, and the text. The bare shells'
     /// pattern does not count: a question may hold what looks like one.
     pub fn typed_after<'a>(&self, line: &'a str) -> Option<(&'a str, &'a str)> {

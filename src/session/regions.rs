@@ -50,6 +50,8 @@ pub struct Region {
     pub label: String,
     /// The agent that typed it; `None`: a person, or nobody that we know.
     pub who: Option<String>,
+    /// Where it ran; `None`: on this host, as the server's own user.
+    pub place: Option<String>,
     /// Milliseconds since the epoch.
     pub started: u64,
     pub ended: Option<u64>,
@@ -127,6 +129,10 @@ pub struct Regions {
     /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in
     /// the middle of a row).
     pub expected_line: Option<String>,
+    /// Where the next line runs, as whoever types it sees it; a shell's own word goes before it.
+    pub expected_place: Option<String>,
+    /// `user@host` of the server's own: what ran there needs no place.
+    home: String,
     /// The raw offset of the last line break, kept by whoever feeds the log.
     pub newline: u64,
     /// A shell with markers has been seen.
@@ -138,6 +144,14 @@ pub struct Regions {
 }
 
 impl Regions {
+    /// `home`: `user@host` of the server's own.
+    pub fn new(home: String) -> Regions {
+        Regions {
+            home,
+            ..Regions::default()
+        }
+    }
+
     pub fn all(&self) -> &[Region] {
         &self.list
     }
@@ -226,11 +240,17 @@ impl Regions {
 
     fn open(&mut self, kind: Kind, label: String, mark: MarkId, at: Moment) -> RegionId {
         let id = self.last_id() + 1;
+        let expected = self.expected_place.take();
+        let place = match kind {
+            Kind::Command => self.marked_place().or(expected),
+            Kind::Input => expected,
+        };
         self.list.push(Region {
             id,
             kind,
             label,
             who: self.expected.take(),
+            place,
             started: at.ms,
             ended: None,
             given: None,

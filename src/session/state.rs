@@ -49,6 +49,8 @@ pub struct State {
     /// The same by the wall clock, as the log tells it.
     pub last_output_ms: u64,
     pub agents: BTreeMap<String, Agent>,
+    /// The shell that a typed line has found at the prompt, and whether it can read the file named there.
+    pub which: Option<(String, bool)>,
     /// Who types now: agent, tool.
     pub typist: Option<(String, &'static str)>,
     pub watchers: Watchers,
@@ -87,7 +89,7 @@ impl State {
     ) -> State {
         State {
             term,
-            regions: Regions::default(),
+            regions: Regions::new(super::place::home()),
             prompts,
             ending: None,
             closing: false,
@@ -97,6 +99,7 @@ impl State {
             last_output_ms: now_ms(),
             agents: BTreeMap::new(),
             typist: None,
+            which: None,
             watchers: Watchers::default(),
             text,
             trouble: None,
@@ -349,6 +352,9 @@ impl State {
                     ms,
                     dated: self.log.dated,
                 };
+                if let MarkerKind::Which { shell, reads } = &marker.kind {
+                    self.which = Some((shell.clone(), *reads));
+                }
                 let drawn = marker.kind == MarkerKind::PromptEnd;
                 self.regions.marker(&mut self.term, marker, mark, at);
                 if drawn {

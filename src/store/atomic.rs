@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Error;
@@ -22,15 +22,34 @@ pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     replace_with(path, |file| file.write_all(bytes), false)
 }
 
+/// Makes `path` a symbolic link to `target`, in one step. One that leads there stays untouched.
+pub fn link(path: &Path, target: &Path) -> Result<(), Error> {
+    if std::fs::read_link(path).is_ok_and(|there| there == target) {
+        return Ok(());
+    }
+    let temporary = beside(path);
+    let made = std::os::unix::fs::symlink(target, &temporary)
+        .and_then(|()| std::fs::rename(&temporary, path));
+    if made.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    made.map_err(Error::at("make the link", path))
+}
+
+/// A name for a temporary file beside `path`, which nothing else here uses.
+fn beside(path: &Path) -> PathBuf {
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.{serial}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
 fn replace_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
     sync: bool,
 ) -> Result<(), Error> {
-    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.{serial}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
+    let temporary = beside(path);
     let write = || -> io::Result<()> {
         // create_new: a link that someone planted under the temporary name is an error, not followed.
         let mut file = OpenOptions::new()

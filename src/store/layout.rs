@@ -33,6 +33,21 @@ impl Layout {
         self.root.join("panes")
     }
 
+    /// The folder that sessions have on their PATH.
+    pub fn bin(&self) -> PathBuf {
+        self.root.join("bin")
+    }
+
+    /// A link to this program.
+    pub fn own_program(&self) -> PathBuf {
+        self.bin().join("paneglass")
+    }
+
+    /// Where `shell_integrate` found no integration, and when.
+    pub fn not_installed(&self) -> PathBuf {
+        self.root.join("not-installed.json")
+    }
+
     pub fn lock(&self) -> PathBuf {
         self.root.join("lock")
     }

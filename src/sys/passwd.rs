@@ -19,6 +19,15 @@ pub fn uid() -> u32 {
 
 /// The entry of our own user; `None` for a user without one (a container run as a bare number).
 pub fn me() -> Option<User> {
+    entry(uid())
+}
+
+/// The name of a user; `None` for one without an entry.
+pub fn name_of(uid: u32) -> Option<String> {
+    entry(uid).map(|user| user.name)
+}
+
+fn entry(uid: u32) -> Option<User> {
     // 16 KiB is far over _SC_GETPW_R_SIZE_MAX's usual 1 KiB; a larger entry counts as none.
     let mut buffer = vec![0; 16 * 1024];
     // SAFETY: an all-zero passwd is a valid value (null pointers and zeros) that getpwuid_r overwrites.
@@ -27,7 +36,7 @@ pub fn me() -> Option<User> {
     // SAFETY: every pointer is to a live local; the buffer's length is its own.
     let result = unsafe {
         libc::getpwuid_r(
-            uid(),
+            uid,
             &mut entry,
             buffer.as_mut_ptr(),
             buffer.len(),

@@ -16,6 +16,12 @@ pub enum MarkerKind {
     PromptEnd,
     /// A command was sent: what follows is its output.
     OutputStart,
+    /// Which shell is at the prompt, as a line that was typed there has found out. It has no process id.
+    Which {
+        shell: String,
+        /// It can read the file that the line named.
+        reads: bool,
+    },
     /// A command has ended.
     Done {
         status: Option<i32>,
@@ -84,6 +90,10 @@ impl Marker {
             (b"D", _) => MarkerKind::Done { status, pipestatus },
             (b"P", Some("s")) => MarkerKind::Continuation,
             (b"P", Some("e")) => MarkerKind::OutputEnd,
+            (b"P", Some("w")) => MarkerKind::Which {
+                shell: shell.unwrap_or_default(),
+                reads: version.as_deref() == Some("r"),
+            },
             (b"P", Some("h")) => MarkerKind::Hello {
                 shell: shell.unwrap_or_default(),
                 version: version.unwrap_or_default(),

@@ -75,7 +75,7 @@ impl Screen {
                 ended = self.leave_output();
                 self.zones.zone = Zone::Unknown;
             }
-            MarkerKind::Continuation | MarkerKind::OutputEnd => {}
+            MarkerKind::Continuation | MarkerKind::OutputEnd | MarkerKind::Which { .. } => {}
         }
         self.zones.carriage_return = false;
         self.zones.shadows =

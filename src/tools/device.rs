@@ -133,6 +133,7 @@ pub fn spec(args: &mut Args, default_timeout: u64) -> Result<(Option<String>, Sp
         timeout_ms: args
             .number("timeout_ms", 0, TIMEOUT_MOST)?
             .unwrap_or(default_timeout),
+        argv: Vec::new(),
         terminal: None,
         keep: None,
     };

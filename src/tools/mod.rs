@@ -11,9 +11,11 @@ pub mod device;
 mod execute_command;
 mod expect;
 mod human;
+mod line_keys;
 mod list_clients;
 mod outcome;
 mod paste;
+mod place;
 mod read;
 mod regions;
 mod report;
@@ -32,6 +34,7 @@ mod session_read;
 mod session_resize;
 mod session_split;
 mod session_start;
+mod shell_integrate;
 mod type_line;
 mod wait;
 
@@ -133,6 +136,11 @@ const TABLE: &[Entry] = &[
         name: "session_list",
         tool: session_list::tool,
         call: session_list::call,
+    },
+    Entry {
+        name: "shell_integrate",
+        tool: shell_integrate::tool,
+        call: shell_integrate::call,
     },
     Entry {
         name: "session_close",
@@ -310,8 +318,11 @@ impl Tools {
         if let Some(session) = session.as_ref().and_then(|name| sessions.get(name).ok()) {
             session.meet(&agent);
         }
-        let told = (entry.call)(Args::new(entry.name, call.arguments), &context);
+        let mut told = (entry.call)(Args::new(entry.name, call.arguments), &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
+            if let Ok(reply) = told.as_mut() {
+                place::tell(&context, &session, entry.name, reply);
+            }
             session.save();
         }
         told

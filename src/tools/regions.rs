@@ -79,8 +79,12 @@ fn line(region: &Region, span: crate::session::snapshot::Span) -> String {
         _ => format!("lines {}-{}", span.first + 1, span.after),
     };
     let who = region.who.as_deref().unwrap_or("person");
+    let place = region
+        .place
+        .as_ref()
+        .map_or(String::new(), |place| format!("on {place} · "));
     format!(
-        "#{} · {status} · {who} · {duration} · {lines} · {}",
+        "#{} · {status} · {who} · {duration} · {lines} · {place}{}",
         region.id,
         words::one_line(&region.label, 120)
     )

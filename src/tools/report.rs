@@ -200,7 +200,7 @@ impl Told<'_> {
             status: self.status,
             duration_ms: duration,
             lines,
-            place: None,
+            place: region.and_then(|region| region.place.as_deref()),
         };
         let output = output(self.snapshot, self.span, show, self.echo)?;
         let mut reply = Reply::new(header.to_string()).body(output.clipped.text);
@@ -208,6 +208,7 @@ impl Told<'_> {
         if let Some(region) = region {
             reply.fact("region", region.id);
             reply.fact("duration_ms", duration);
+            reply.fact("place", region.place.clone());
         }
         if let Status::Done { exit, pipestatus }
         | Status::DoneWith {

@@ -135,9 +135,12 @@ pub(super) fn opened(context: &Context<'_>, session: &Arc<Session>) -> Result<Re
             reply.note(text);
         }
     }
-    if session.meta.integrated.is_none() && session.state().ending.is_none() {
+    // `paneglass into`: the program became a shell with markers.
+    let marked = session.state().regions.integrated;
+    if session.meta.integrated.is_none() && !marked && session.state().ending.is_none() {
         reply.note("a program or plain shell: lines typed with `run` are matched by prompts, without exit statuses");
     }
+    super::place::tell(context, session, "session_create", &mut reply);
     Ok(reply)
 }
 

@@ -234,7 +234,11 @@ fn describe(
         let inner = session.state();
         (inner.term.size(), inner.last_output_ms)
     };
-    let mut text = line(&session.meta, &state, size, last);
+    let place = context
+        .sessions
+        .place(session)
+        .map_or(String::new(), |place| format!(" on {place}"));
+    let mut text = line(&session.meta, &format!("{state}{place}"), size, last);
     text.push_str(&told(presence, context.agent));
     if !matches!(front, Front::Over(_)) {
         text.push_str(&format!(

@@ -12,6 +12,7 @@ use crate::session::watch::Woken;
 use crate::session::{MarkId, RegionId, Session};
 
 use super::human::{self, Human};
+use super::line_keys::{clear_line, interrupt, quoted_tabs};
 use super::outcome::Target;
 use super::{Context, Failure};
 
@@ -265,46 +266,6 @@ fn slowly(
     Ok(true)
 }
 
-/// A tab would complete; quoted-insert is Ctrl-V in every shell's emacs mode.
-fn quoted_tabs(line: &str) -> Vec<Key> {
-    let mut keys = Vec::new();
-    for (at, part) in line.split('\t').enumerate() {
-        if at > 0 {
-            keys.extend(["C-v", "Tab"].map(|name| Key::Named(name.into())));
-        }
-        if !part.is_empty() {
-            keys.push(Key::Text(part.to_string()));
-        }
-    }
-    keys
-}
-
-/// End of line, then kill to its start: the prompt line is empty whatever the cursor was on.
-fn clear_line(context: &Context<'_>, session: &Session) -> Result<(), crate::session::Error> {
-    let keys = ["C-e", "C-u"].map(|name| Key::Named(name.into()));
-    let pressed = context.sessions.press(
-        session,
-        Keys {
-            text: "",
-            bracketed: false,
-            keys: &keys,
-        },
-    );
-    session.state().line_cleared();
-    pressed
-}
-
-/// Gives up an unfinished command.
-fn interrupt(context: &Context<'_>, session: &Session) -> Result<(), crate::session::Error> {
-    let keys = [Key::Named("C-c".into())];
-    let keys = Keys {
-        text: "",
-        bracketed: false,
-        keys: &keys,
-    };
-    context.sessions.press(session, keys)
-}
-
 /// The unfinished command at the prompt is this agent's.
 fn began(context: &Context<'_>, session: &Session) -> bool {
     session
@@ -405,11 +366,13 @@ fn settled_front(context: &Context<'_>, session: &Arc<Session>) -> Front {
 
 /// Notes where the log stands before the line is typed, and whose line comes next.
 fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) -> Typed {
+    let place = context.sessions.place(session);
     let mut state = session.state();
     let at = state.moment();
     let state = &mut *state;
     let mark = state.term.mark();
     let who = context.agent.to_string();
+    state.regions.expected_place = place.map(|place| place.to_string());
     let target = match front {
         Front::Shell { .. } => {
             state.regions.expected = Some(who);
@@ -427,7 +390,12 @@ fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) ->
                 | Front::Unclear { line, .. } => line.as_str(),
                 _ => "",
             };
-            let secret = matches!(front, Front::Waiting { view, .. } if view.secret);
+            let secret = match front {
+                Front::Waiting { view, .. } => view.secret,
+                // Whether the far side echoes cannot be seen from here.
+                Front::Unclear { line, .. } => asks_for_secret(line),
+                _ => false,
+            };
             // What is typed where nothing is echoed is written down nowhere.
             let label = if secret {
                 format!("{prompt}•••")
@@ -449,6 +417,23 @@ fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) ->
         mark,
         at: Instant::now(),
     }
+}
+
+/// A question for what should not be shown, as sudo, su, ssh and the like word it.
+fn asks_for_secret(question: &str) -> bool {
+    let question = question.to_lowercase();
+    let asks = [
+        "password",
+        "passphrase",
+        "passcode",
+        "passwort",
+        "secret",
+        "pin ",
+        "pin:",
+        "verification code",
+        "token",
+    ];
+    asks.iter().any(|word| question.contains(word))
 }
 
 /// Nothing was typed after all.

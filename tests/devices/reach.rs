@@ -78,3 +78,46 @@ fn a_session_on_a_device() {
     let told = call("read", json!({"session": "far"}));
     assert!(told.contains("not known"), "{told}");
 }
+
+#[test]
+fn an_integrated_session_on_a_device() {
+    if !have("an_integrated_session_on_a_device", "tmux") {
+        return;
+    }
+    let server = server();
+    let (_, id, device) = joined(&server);
+    let call = |name: &str, arguments: serde_json::Value| {
+        let result = tool(&server, name, arguments);
+        assert_eq!(result["isError"], false, "{name}: {result}");
+        result
+    };
+    let command = format!("paneglass into paneglass reach {id}");
+    call("session_create", json!({"name": "far", "command": command}));
+    let run = |input: &str| {
+        let result = call("run", json!({"session": "far", "input": input}));
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        (text.to_owned(), result["_meta"]["paneglass/facts"].clone())
+    };
+    let (text, facts) = run("pwd; seq 300 | (cat; exit 9)");
+    assert_eq!(facts["exit_code"], 9, "{text}");
+    let folder = device.dir.path().display().to_string();
+    assert!(text.contains(&folder) && text.contains("300"), "{text}");
+    let (_, facts) = run("true");
+    assert_eq!(
+        (&facts["exit_code"], &facts["status"]),
+        (&json!(0), &json!("done"))
+    );
+    let regions = call("regions", json!({"session": "far"}));
+    let regions = regions["content"][0]["text"].as_str().expect("a text");
+    assert!(
+        regions.contains("exit 9") && regions.contains("seq 300"),
+        "{regions}"
+    );
+    let found = call("search", json!({"session": "far", "pattern": "^299$"}));
+    assert!(
+        found["content"][0]["text"]
+            .as_str()
+            .expect("a text")
+            .contains("299")
+    );
+}

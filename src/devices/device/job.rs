@@ -160,7 +160,13 @@ impl Job {
         })
     }
 
-    fn command(&self) -> Result<Command, String> {
+    /// The program and its arguments.
+    fn program(&self) -> Command {
+        if let [program, args @ ..] = self.spec.argv.as_slice() {
+            let mut command = Command::new(program);
+            command.args(args);
+            return command;
+        }
         let shell = shell();
         let mut command = Command::new(&shell);
         match &self.spec.command {
@@ -173,6 +179,11 @@ impl Job {
                 command.arg0(format!("-{name}"));
             }
         }
+        command
+    }
+
+    fn command(&self) -> Result<Command, String> {
+        let mut command = self.program();
         if let Some(cwd) = &self.spec.cwd {
             if !Path::new(cwd).is_dir() {
                 return Err(format!("there is no folder {cwd:?} on the device"));

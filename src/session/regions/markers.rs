@@ -41,7 +41,34 @@ pub(super) struct Segment {
     pub(super) to: Option<MarkId>,
 }
 
+/// The innermost shell with markers.
+#[derive(Clone, Debug)]
+pub struct Innermost {
+    pub pid: u32,
+    /// `user@host`, as its prompt has told.
+    pub place: Option<String>,
+}
+
+impl Shell {
+    fn place(&self) -> Option<String> {
+        Some(format!("{}@{}", self.user.as_ref()?, self.host.as_ref()?))
+    }
+}
+
 impl Regions {
+    pub fn innermost(&self) -> Option<Innermost> {
+        self.shells.last().map(|shell| Innermost {
+            pid: shell.pid,
+            place: shell.place(),
+        })
+    }
+
+    /// The place of the innermost shell, unless that is home.
+    pub(super) fn marked_place(&self) -> Option<String> {
+        let place = self.shells.last()?.place()?;
+        (place != self.home).then_some(place)
+    }
+
     /// Takes a marker that stood at `mark` in the log.
     pub fn marker(&mut self, term: &mut Terminal, marker: Marker, mark: MarkId, at: Moment) {
         let Some(pid) = marker.pid else {
@@ -66,6 +93,8 @@ impl Regions {
                 self.done(term, pid, status, pipestatus, mark, at)
             }
             MarkerKind::OutputEnd => self.output_end(term, pid, mark),
+            // It is an answer, and has been taken as one.
+            MarkerKind::Which { .. } => term.release(mark),
         }
     }
 
@@ -176,6 +205,7 @@ impl Regions {
         if !matches!(old, At::Prompt { newline, .. } if newline == self.newline) {
             self.expected = None;
             self.expected_line = None;
+            self.expected_place = None;
         }
         match old {
             // No D came for it: the user's own hook has replaced ours.

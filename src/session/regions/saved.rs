@@ -53,6 +53,7 @@ stored!(Region {
     kind,
     label,
     who,
+    place,
     started,
     ended,
     given,
@@ -146,7 +147,7 @@ impl Stored for Regions {
             newline,
             integrated,
             idle_status,
-            ..Regions::default()
+            ..Regions::new(crate::session::place::home())
         };
         regions.is_sound().then_some(regions)
     }

@@ -15,6 +15,8 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dated: Option<(u64, u64)>,
@@ -65,6 +67,7 @@ impl Region {
             kind: self.kind,
             label: self.label.clone(),
             who: self.who.clone(),
+            place: self.place.clone(),
             given: self.given,
             dated: self.dated,
             start: self.start_offset,
@@ -107,6 +110,7 @@ impl Regions {
             if record.start == region.start_offset && record.kind == region.kind {
                 region.label.clone_from(&record.label);
                 region.who.clone_from(&record.who);
+                region.place.clone_from(&record.place);
                 region.started = record.started;
                 region.ended = region.ended.and(record.ended.or(region.ended));
             }

@@ -91,7 +91,11 @@ impl Waiter<'_> {
             Front::Fullscreen { .. } => (quiet >= DRAWN).then_some(Status::Settled),
             Front::Unclear { line, view } => {
                 offer = prompts::pattern_for(line);
-                let enough = if foreseen { QUESTION } else { settle };
+                let enough = match foreseen {
+                    true => QUESTION,
+                    false if entering(session, region) => settle.max(ENTERS),
+                    false => settle,
+                };
                 (quiet >= enough).then(|| waiting(line, view))
             }
             // It reads in a way that cannot be seen, or will only read later: the question is there.
@@ -165,4 +169,21 @@ pub fn close_input(session: &Session, id: RegionId, status: &Status) {
     };
     state.regions.close(&mut state.term, id, mark, at, end);
     state.write_changes(false);
+}
+
+/// A connection is made and its shell comes up within so long, in silence.
+const ENTERS: Duration = Duration::from_secs(10);
+
+/// `paneglass ssh` or `into` has been typed and nothing has been printed since: the far side prepares its shell.
+fn entering(session: &Session, id: RegionId) -> bool {
+    let state = session.state();
+    let region = state.regions.get(id);
+    let Some(region) = region.filter(|region| region.kind == Kind::Command) else {
+        return false;
+    };
+    let words: Vec<&str> = region.label.split_whitespace().collect();
+    let enters = words.windows(2).any(|pair| {
+        pair[0].rsplit('/').next() == Some("paneglass") && matches!(pair[1], "ssh" | "into")
+    });
+    enters && state.term.cursor_line().is_empty()
 }

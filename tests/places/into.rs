@@ -1,0 +1,141 @@
+//! `paneglass into`: sandboxes and containers, typed and as a session's own command, and entries that fail.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::util::client::Client;
+use crate::util::skip::have;
+
+const BWRAP: &str = "bwrap --bind / / --dev /dev --proc /proc --unshare-pid --";
+const UNSHARE: &str = "unshare -m --";
+
+/// Whether namespaces can be made here with this command.
+fn works(test: &str, command: &str) -> bool {
+    let mut words = command.split(' ').filter(|word| *word != "--");
+    let program = words.next().unwrap();
+    if !have(test, program) {
+        return false;
+    }
+    let ran = Command::new(program).args(words).arg("true").output();
+    let works = ran.is_ok_and(|out| out.status.success());
+    if !works {
+        println!("SKIP {test}: {program} may not make namespaces here");
+    }
+    works
+}
+
+#[test]
+fn typed_and_as_the_sessions_own_command() {
+    let test = "typed_and_as_the_sessions_own_command";
+    let mut client = Client::in_session();
+    for (number, (command, place)) in [(BWRAP, "bwrap"), (UNSHARE, "unshare")]
+        .into_iter()
+        .enumerate()
+    {
+        if !works(test, command) {
+            continue;
+        }
+        let reply = client.enter(&format!("paneglass into {command}"));
+        assert!(
+            reply.text.contains(&format!("[now on {place}]")),
+            "{}",
+            reply.text
+        );
+        client.ends("false", 1, Some(place));
+        client.ends("sh -c 'exit 7'", 7, Some(place));
+        client.leave();
+        client.ends("true", 0, None);
+
+        let name = format!("box{number}");
+        let reply =
+            client.open(json!({"name": name, "command": format!("paneglass into {command}")}));
+        assert!(
+            reply.text.contains(&format!("[now on {place}]")),
+            "{}",
+            reply.text
+        );
+        assert!(!reply.text.contains("plain shell"), "{}", reply.text);
+        let run = |client: &mut Client, input: &str| {
+            client.tool("run", json!({"session": name, "input": input}))
+        };
+        let reply = run(&mut client, "(exit 9)");
+        assert_eq!(
+            (&reply.facts["exit_code"], &reply.facts["place"]),
+            (&json!(9), &json!(place)),
+            "{}",
+            reply.text
+        );
+        let reply = run(&mut client, "exit 3");
+        assert_eq!(reply.status(), "closed", "{}", reply.text);
+        assert!(reply.text.contains("exit status 3"), "{}", reply.text);
+    }
+}
+
+#[test]
+fn an_entry_that_fails() {
+    let test = "an_entry_that_fails";
+    if !have(test, "bwrap") {
+        return;
+    }
+    let mut client = Client::in_session();
+    let reply = client.ends("paneglass into bwrap --no-such-option --", 1, None);
+    assert!(reply.text.contains("no-such-option"), "{}", reply.text);
+    client.ends("paneglass into no-such-program", 127, None);
+    client.ends("paneglass into", 2, None);
+    // What follows a failed entry is not run here.
+    let reply =
+        client.open(json!({"name": "box", "command": "paneglass into bwrap --no-such-option --"}));
+    assert!(reply.text.contains("exit status 1"), "{}", reply.text);
+    let reply = client.tool("run", json!({"session": "box", "input": "touch here"}));
+    assert!(reply.is_error, "{}", reply.text);
+    assert!(!client.home().join("here").exists());
+}
+
+#[test]
+fn a_container_of_podmans() {
+    let test = "a_container_of_podmans";
+    if !have(test, "podman") {
+        return;
+    }
+    // The host's own tree as its root: no image is needed.
+    let podman =
+        "podman run --rm -it --network none --security-opt label=disable --name pgbox --rootfs /:O";
+    let tried = Command::new("sh")
+        .args([
+            "-c",
+            &format!(
+                "{} true",
+                podman.replace(" -it", "").replace("pgbox", "pgtry")
+            ),
+        ])
+        .output()
+        .unwrap();
+    if !tried.status.success() {
+        println!(
+            "SKIP {test}: podman runs no container here: {}",
+            String::from_utf8_lossy(&tried.stderr).trim()
+        );
+        return;
+    }
+    let mut client = Client::in_session();
+    client.enter(&format!("paneglass into {podman}"));
+    let reply = client.run("(exit 6)");
+    assert_eq!(reply.facts["exit_code"], 6, "{}", reply.text);
+    assert!(reply.facts["place"].is_string(), "{}", reply.text);
+    client.leave();
+}
+
+#[test]
+fn the_script_is_shown_and_nothing_runs() {
+    let dir = crate::util::dir::Dir::new();
+    let shown = dir.run(&["into", "--print", "touch", "made"]);
+    let text = shown.good();
+    assert!(text.starts_with("touch made sh -c '"), "{text}");
+    assert!(
+        text.contains("\n# The script in it:\npg_via=into\n"),
+        "{text}"
+    );
+    assert!(!dir.path().join("made").exists());
+    assert!(dir.run(&["into"]).bad(2).contains("name the command"));
+}
