@@ -11,6 +11,12 @@ const LOG_LIMIT: u64 = 4 << 30;
 /// Our name on tmux's side: `tmux -L paneglass`.
 const SOCKET: &str = "paneglass";
 
+/// The sets of tools there are; the first two are offered unless something else is said.
+const TOOLSETS: [&str; 3] = ["terminal", "programs", "devices"];
+
+/// As long as the terminal tools may wait: a client's patience ends first.
+const WAIT_MAX_MS: u64 = 1_500_000;
+
 /// The variables that are read, with what each is for: for help, doctor and the manual.
 pub const VARIABLES: &[(&str, &str)] = &[
     (
@@ -42,6 +48,14 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "names of variables that paneglass ssh and into set on the far side",
     ),
     ("PANEGLASS_READ_ONLY", "1: only tools that read are offered"),
+    (
+        "PANEGLASS_TOOLSETS",
+        "sets of tools, of terminal, programs, devices (default the first two)",
+    ),
+    (
+        "PANEGLASS_WAIT_MAX_MS",
+        "the longest that read_program waits, in milliseconds (default 1500000)",
+    ),
 ];
 
 /// What the environment says.
@@ -58,6 +72,10 @@ pub struct Config {
     /// Bytes.
     pub log_limit: u64,
     pub read_only: bool,
+    /// Of TOOLSETS, each once.
+    pub toolsets: Vec<String>,
+    /// Milliseconds.
+    pub wait_max_ms: u64,
 }
 
 /// A variable with a value that is not accepted, or a state directory that nothing names.
@@ -147,6 +165,18 @@ impl Config {
                 )));
             }
         };
+        let toolsets = match text("PANEGLASS_TOOLSETS")? {
+            None => TOOLSETS[..2].iter().map(|name| name.to_string()).collect(),
+            Some(value) => toolsets("PANEGLASS_TOOLSETS", &value)?,
+        };
+        let wait_max_ms = match text("PANEGLASS_WAIT_MAX_MS")? {
+            None => WAIT_MAX_MS,
+            Some(value) => value.parse().map_err(|_| {
+                Error(format!(
+                    "PANEGLASS_WAIT_MAX_MS must be a number of milliseconds, not {value:?}"
+                ))
+            })?,
+        };
         Ok(Config {
             home,
             home_is_named,
@@ -160,8 +190,27 @@ impl Config {
                 .collect(),
             log_limit,
             read_only,
+            toolsets,
+            wait_max_ms,
         })
     }
+}
+
+/// Names of sets of tools, separated by commas; `from` says where they were given.
+pub fn toolsets(from: &str, value: &str) -> Result<Vec<String>, Error> {
+    let mut names: Vec<String> = Vec::new();
+    for name in value.split(',').map(str::trim) {
+        if !TOOLSETS.contains(&name) {
+            return Err(Error(format!(
+                "{from} must name some of {}, separated by commas, not {value:?}",
+                TOOLSETS.join(", ")
+            )));
+        }
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_string());
+        }
+    }
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -209,6 +258,20 @@ mod tests {
     }
 
     #[test]
+    fn toolsets_by_name() {
+        let sets = |value| {
+            config(&[("HOME", "/h"), ("PANEGLASS_TOOLSETS", value)])
+                .unwrap()
+                .toolsets
+        };
+        assert_eq!(
+            config(&[("HOME", "/h")]).unwrap().toolsets,
+            ["terminal", "programs"]
+        );
+        assert_eq!(sets("devices, programs,devices"), ["devices", "programs"]);
+    }
+
+    #[test]
     fn bad_values_stop_the_start() {
         for (name, value) in [
             ("PANEGLASS_HOME", "relative"),
@@ -217,6 +280,9 @@ mod tests {
             ("PANEGLASS_LOG_LIMIT", "4G"),
             ("PANEGLASS_LOG_LIMIT", "0"),
             ("PANEGLASS_READ_ONLY", "yes"),
+            ("PANEGLASS_TOOLSETS", "terminal,magic"),
+            ("PANEGLASS_TOOLSETS", ","),
+            ("PANEGLASS_WAIT_MAX_MS", "30s"),
         ] {
             let error = config(&[("HOME", "/h"), (name, value)])
                 .unwrap_err()

@@ -15,6 +15,7 @@ mod mcp;
 mod reply;
 mod tools;
 
+mod programs;
 mod session;
 
 mod place;

@@ -10,7 +10,7 @@ use crate::util::binary;
 use crate::util::client::{Client, DEADLINE};
 use crate::util::dir::Dir;
 use crate::util::reply::Reply;
-use crate::util::server::Server;
+use crate::util::server::{Server, call};
 use crate::util::skip::have;
 
 /// The reply to a call that was sent before.
@@ -138,7 +138,12 @@ fn a_restart_in_the_middle_of_a_call() {
     let run = json!({"session": "t1", "input": line, "timeout_s": 600});
     let id = begin(&mut client, "run", run);
     let deadline = Instant::now() + DEADLINE;
-    while !once.exists() {
+    // The server has heard of it too.
+    let begun = |server: &Server| {
+        let told = server.post(&[], &call("regions", json!({"session": "t1"})));
+        told.body.contains("#1 · running")
+    };
+    while !once.exists() || !begun(&server) {
         assert!(Instant::now() < deadline, "it does not begin");
     }
     server.stop();

@@ -153,6 +153,8 @@ fn bad_settings_stop_every_command_with_one_line() {
         ("PANEGLASS_LOG_LIMIT", "4G"),
         ("PANEGLASS_LOG_LIMIT", "0"),
         ("PANEGLASS_READ_ONLY", "yes"),
+        ("PANEGLASS_TOOLSETS", "terminal,magic"),
+        ("PANEGLASS_WAIT_MAX_MS", "30s"),
     ] {
         for args in commands {
             let ran = dir.run_with(args, &[(name, value), ("TMPDIR", temp)]);
@@ -393,6 +395,10 @@ fn read_only_offers_only_tools_that_read() {
         ("session_list", true),
         ("send", false),
         ("session_close", false),
+        ("read_program", true),
+        ("capture_pane", true),
+        ("start_program", false),
+        ("stop_program", false),
     ] {
         assert_eq!(offered.contains(tool), reads, "{tool}: {offered}");
     }

@@ -110,6 +110,10 @@ fn the_tools_are_the_same_for_everyone() {
         "session_list",
         "shell_integrate",
         "session_close",
+        "start_program",
+        "read_program",
+        "stop_program",
+        "capture_pane",
     ];
     assert_eq!(names, want.map(Some));
     for tool in tools {

@@ -4,6 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 use super::flags::{Parsed, Syntax};
+use crate::session::screen::attach_argv;
 use crate::tmux::Tmux;
 
 pub const SYNTAX: Syntax = Syntax {
@@ -26,10 +27,10 @@ pub fn run(args: &Parsed) -> ExitCode {
 fn attach(name: &str) -> Result<(), String> {
     let config = super::config()?;
     let peeks = super::list::sessions(&config)?;
-    if !peeks
+    let found = peeks
         .iter()
-        .any(|peek| peek.meta.name == name && peek.pane.is_some())
-    {
+        .find(|peek| peek.meta.name == name && peek.pane.is_some());
+    let Some(found) = found else {
         let open: Vec<&str> = peeks
             .iter()
             .filter(|peek| peek.pane.is_some())
@@ -41,8 +42,8 @@ fn attach(name: &str) -> Result<(), String> {
             format!("open sessions: {}", open.join(", "))
         };
         return Err(format!("there is no open session {name:?}; {open}"));
-    }
-    let argv = Tmux::new(config.tmux, config.tmux_socket).attach_argv(name);
+    };
+    let argv = attach_argv(&Tmux::new(config.tmux, config.tmux_socket), &found.meta);
     // Inside another tmux, tmux refuses to nest unless TMUX is unset; ours is another server, so nesting is meant.
     let error = Command::new(&argv[0])
         .args(&argv[1..])

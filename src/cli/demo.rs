@@ -70,6 +70,7 @@ fn demo() -> Result<(), String> {
         home: root.join("state"),
         tmux_socket: name,
         attach_prefix: Vec::new(),
+        toolsets: vec!["terminal".into()],
         ..base
     };
     let stage = Stage {

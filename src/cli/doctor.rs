@@ -253,6 +253,7 @@ fn session_fact(config: &Config) -> Fact {
         home: root.clone(),
         tmux_socket: name,
         read_only: false,
+        toolsets: vec!["terminal".into()],
         ..config.clone()
     };
     let tmux = Tmux::new(config.tmux.clone(), config.tmux_socket.clone());

@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Duration;
 
 use crate::store::atomic;
+use crate::store::end::End;
 use crate::store::layout::SessionDir;
 use crate::store::spawn::Spawn;
 use crate::sys::{limits, parent, stop};
@@ -52,37 +53,44 @@ pub fn run(mut args: lexopt::Parser) -> ExitCode {
 fn launch(dir: &SessionDir, spawn: Spawn) -> ExitCode {
     let Some((program, arguments)) = spawn.argv.split_first() else {
         eprintln!("paneglass launch: no program is named");
-        return ExitCode::from(NOT_FOUND);
+        return not_started(dir, NOT_FOUND);
     };
     if let Err(error) = limits::set_descriptors(spawn.descriptors) {
         eprintln!("paneglass launch: cannot restore the limit on open files: {error}");
     }
     stop::reset_signals();
+    if spawn.adopt {
+        if let Err(error) = parent::adopt_orphans() {
+            eprintln!("paneglass launch: cannot keep track of processes left behind: {error}");
+        }
+    }
+    if let Err(error) = std::env::set_current_dir(&spawn.cwd) {
+        eprintln!("paneglass: cannot enter {}: {error}", spawn.cwd.display());
+        return not_started(dir, NOT_EXECUTABLE);
+    }
     let kept = FROM_TMUX
         .iter()
         .filter_map(|name| Some((*name, std::env::var_os(name)?)));
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .current_dir(&spawn.cwd)
         .env_clear()
         .envs(kept)
         .envs(spawn.env);
-    let mut child = match command.spawn() {
-        Ok(child) => child,
+    let started = command.spawn();
+    // A folder in use keeps its file system from being unmounted.
+    let _ = std::env::set_current_dir("/");
+    let id = match started {
+        Ok(child) => child.id(),
         Err(error) => {
             eprintln!(
                 "paneglass: cannot start {program} in {}: {error}",
                 spawn.cwd.display()
             );
-            return ExitCode::from(if error.kind() == ErrorKind::NotFound {
-                NOT_FOUND
-            } else {
-                NOT_EXECUTABLE
-            });
+            let missing = error.kind() == ErrorKind::NotFound;
+            return not_started(dir, if missing { NOT_FOUND } else { NOT_EXECUTABLE });
         }
     };
-    let id = child.id();
     let passed_on = parent::step_back(id);
     let written = atomic::replace(&dir.program(), id.to_string().as_bytes());
     for error in [
@@ -94,12 +102,35 @@ fn launch(dir: &SessionDir, spawn: Spawn) -> ExitCode {
     {
         eprintln!("paneglass launch: {error}");
     }
-    match child.wait() {
-        Ok(status) => end_as(status),
+    match parent::wait(id) {
+        Ok(status) => {
+            if let Some(end) = end_of(status) {
+                record(dir, end);
+            }
+            end_as(status)
+        }
         Err(error) => {
             eprintln!("paneglass launch: cannot wait for {program}: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn not_started(dir: &SessionDir, status: u8) -> ExitCode {
+    record(dir, End::NotStarted(status.into()));
+    ExitCode::from(status)
+}
+
+fn end_of(status: ExitStatus) -> Option<End> {
+    let exited = status.code().map(End::Exited);
+    exited.or(status.signal().map(End::Signalled))
+}
+
+/// Writes down how the program ended. Not when its terminal was taken from it: then that is how it ended.
+fn record(dir: &SessionDir, end: End) {
+    if !parent::hung_up() {
+        // tmux tells the end as well.
+        let _ = end.write(&dir.end());
     }
 }
 

@@ -27,7 +27,7 @@ mod version;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::config::{Config, VARIABLES};
+use crate::config::{self, Config, VARIABLES};
 use crate::sys::passwd;
 use flags::{Asked, Flag, Parsed, Syntax, Takes};
 
@@ -166,6 +166,11 @@ const STDIO: Syntax = Syntax {
             Takes::Nothing,
             "fail when a server of many clients has the sessions,\nrather than bring the client to it",
         ),
+        Flag::new(
+            "toolsets",
+            Takes::Value("NAMES"),
+            "which tools to serve: terminal, programs, devices",
+        ),
         Flag {
             short: Some('V'),
             ..Flag::new("version", Takes::Nothing, "the version")
@@ -190,7 +195,7 @@ pub fn main() -> ExitCode {
             Asked::Help => print(&help()),
             Asked::Wrong(error) => wrong(STDIO.command, error),
             Asked::Run(args) if args.has("version") => version::run(&Parsed::default()),
-            Asked::Run(args) => stdio(!args.has("no-bridge")),
+            Asked::Run(args) => stdio(!args.has("no-bridge"), args.value("toolsets")),
         },
     }
 }
@@ -225,8 +230,8 @@ impl Command {
     }
 }
 
-/// Serves one client on standard input and output.
-fn stdio(bridge: bool) -> ExitCode {
+/// Serves one client on standard input and output; `toolsets` stand in place of the environment's.
+fn stdio(bridge: bool, toolsets: Option<&str>) -> ExitCode {
     use std::io::IsTerminal;
     if std::io::stdin().is_terminal() {
         eprintln!(
@@ -234,7 +239,13 @@ fn stdio(bridge: bool) -> ExitCode {
         );
     }
     let say = |line: &str| eprintln!("paneglass: {line}");
-    let served = config().and_then(|config| crate::serve::stdio::serve(&config, bridge, say));
+    let served = config().and_then(|mut config| {
+        if let Some(names) = toolsets {
+            let named = config::toolsets("--toolsets", names);
+            config.toolsets = named.map_err(|error| error.to_string())?;
+        }
+        crate::serve::stdio::serve(&config, bridge, say)
+    });
     finish("paneglass", served)
 }
 

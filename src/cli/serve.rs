@@ -102,7 +102,8 @@ fn serve(args: &Parsed, tcp: Option<&Tcp>) -> Result<(), String> {
         config.socket_path = std::path::absolute(socket)
             .map_err(|error| format!("{socket:?} is no path: {error}"))?;
     }
-    let devices = args.has("devices").then(|| shared::ForDevices {
+    let in_toolsets = config.toolsets.iter().any(|name| name == "devices");
+    let devices = (args.has("devices") || in_toolsets).then(|| shared::ForDevices {
         url: args.value("join-url").map(str::to_owned),
     });
     shared::serve(&config, tcp, devices.as_ref(), |line| {

@@ -12,6 +12,7 @@ pub mod token;
 pub mod unit;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::config::Config;
 use crate::session::registry::Settings;
@@ -32,6 +33,8 @@ pub fn tools(config: &Config, socket: Option<PathBuf>) -> Tools {
             socket,
         },
         read_only: config.read_only,
+        toolsets: config.toolsets.clone(),
+        wait_most: Duration::from_millis(config.wait_max_ms),
     })
 }
 

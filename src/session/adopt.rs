@@ -121,6 +121,7 @@ impl Sessions {
                 window: Some(window.to_string()),
                 adopted: true,
                 end: None,
+                program: None,
             };
             self.begin(meta, &dir)
         })();

@@ -19,6 +19,7 @@ use crate::store::text::TextLog;
 use crate::store::{atomic, dir, layout::SessionDir};
 use crate::sys::{passwd, random};
 use crate::term::{Options, Terminal, width};
+use crate::tmux::format::shell_line;
 use crate::tmux::{NewPane, PaneId, Stand};
 
 /// Environment given by a caller, in bytes.
@@ -41,6 +42,9 @@ pub struct Request {
     pub prompt_pattern: Option<String>,
     pub delete_logs_on_close: bool,
     pub agent: String,
+    /// Instead of `command`: this argv, which begins with a program, exactly and without a shell. Nobody looks first
+    /// whether the program and the folder are there: the launcher finds out.
+    pub program: Option<(Vec<String>, meta::Program)>,
     /// In another session's window; in one of its own when absent.
     pub beside: Option<Beside>,
 }
@@ -54,6 +58,9 @@ pub struct Beside {
     /// Rows or columns, or a share as "50%".
     pub size: Option<String>,
 }
+
+/// Characters of an exact argv that stand for it where commands are shown: argv may be 100 KB.
+const SHOWN: usize = 2_000;
 
 /// The program of a session: what to start, and whether its shell prints markers.
 struct Program {
@@ -113,6 +120,7 @@ impl Sessions {
             cwd: cwd.clone(),
             env,
             descriptors: self.descriptors,
+            adopt: request.program.is_some(),
         };
         spawn.write(&dir.spawn())?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -164,6 +172,7 @@ impl Sessions {
                 .map(|beside| beside.session.window().to_string()),
             adopted: false,
             end: None,
+            program: request.program.as_ref().map(|(_, program)| program.clone()),
         };
         let made = self.begin(meta, dir);
         if made.is_err() {
@@ -215,6 +224,18 @@ impl Sessions {
     }
 
     fn program(&self, request: &Request, nonce: &str, cwd: &Path) -> Result<Program, Error> {
+        if let Some((argv, _)) = &request.program {
+            let shown = shell_line(argv);
+            return Ok(Program {
+                argv: argv.clone(),
+                env: Vec::new(),
+                integrated: None,
+                shown: match shown.char_indices().nth(SHOWN) {
+                    Some((end, _)) => format!("{}...", &shown[..end]),
+                    None => shown,
+                },
+            });
+        }
         let command = request.command.as_deref().map_or("bash", str::trim);
         if command.is_empty() {
             return Err(Error::Refused(
@@ -362,6 +383,9 @@ fn folder(request: &Request) -> Result<PathBuf, Error> {
         Ok(rest) => home().unwrap_or_else(|| "/".into()).join(rest),
         Err(_) => cwd.clone(),
     };
+    if request.program.is_some() && cwd.is_absolute() {
+        return Ok(cwd);
+    }
     // tmux silently starts elsewhere when the folder is missing.
     match std::fs::read_dir(&cwd) {
         _ if !cwd.is_absolute() => Err(Error::Refused(format!(

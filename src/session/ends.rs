@@ -9,6 +9,8 @@ use super::follow::Ended;
 use super::meta::{Ending, How};
 use super::{Session, now_ms};
 use crate::proc::{Pid, Proc};
+use crate::store::end::End;
+use crate::store::layout::SessionDir;
 use crate::sys::signal;
 use crate::tmux::{self, Info, Tmux};
 
@@ -60,10 +62,12 @@ fn tap_ended(session: &Session, tmux: &Tmux, repair: &impl Fn(&Session)) {
 
 /// Finds out how the session's program ended, waits for its last output, and says so to all who wait.
 pub(super) fn settle(session: &Session, tmux: &Tmux, proc: &Proc) {
-    let (how, status, signal) = match exit(session, tmux) {
+    let told = told(&session.dir);
+    let (how, status, signal) = match exit(session, tmux, told.is_some()) {
         Some(info) => {
             drain(session, tmux, proc);
-            (How::Exited, info.dead_status, info.dead_signal)
+            let (status, signal) = told.map_or((info.dead_status, info.dead_signal), End::parts);
+            (How::Exited, status, signal)
         }
         None => {
             let deadline = Instant::now() + PATIENCE;
@@ -73,8 +77,13 @@ pub(super) fn settle(session: &Session, tmux: &Tmux, proc: &Proc) {
                 std::thread::sleep(PAUSE);
                 super::follow::drain(session);
             }
-            let closing = session.state().closing;
-            (if closing { How::Closed } else { How::Gone }, None, None)
+            let (status, signal) = told.map_or((None, None), End::parts);
+            let how = match (session.state().closing, told) {
+                (true, _) => How::Closed,
+                (false, Some(_)) => How::Exited,
+                (false, None) => How::Gone,
+            };
+            (how, status, signal)
         }
     };
     super::follow::drain(session);
@@ -84,6 +93,24 @@ pub(super) fn settle(session: &Session, tmux: &Tmux, proc: &Proc) {
         signal,
         at: now_ms(),
     });
+}
+
+/// What the launcher wrote down. It says nothing when the pane was taken from a running program.
+fn told(dir: &SessionDir) -> Option<End> {
+    // Unreadable is as good as not told: tmux may know.
+    End::read(&dir.end()).ok().flatten()
+}
+
+/// How a session ended whose pane went while no server ran.
+pub(super) fn unseen(dir: &SessionDir) -> Ending {
+    let told = told(dir);
+    let (status, signal) = told.map_or((None, None), End::parts);
+    Ending {
+        how: told.map_or(How::Gone, |_| How::Exited),
+        status,
+        signal,
+        at: now_ms(),
+    }
 }
 
 impl Session {
@@ -117,8 +144,8 @@ impl Session {
     }
 }
 
-/// The dead pane with its status; `None` when the pane (or all of tmux) is gone.
-fn exit(session: &Session, tmux: &Tmux) -> Option<Info> {
+/// The dead pane with its status, unless that is known already; `None` when the pane (or all of tmux) is gone.
+fn exit(session: &Session, tmux: &Tmux, known: bool) -> Option<Info> {
     let deadline = Instant::now() + PATIENCE;
     let mut nudged = false;
     loop {
@@ -129,7 +156,7 @@ fn exit(session: &Session, tmux: &Tmux) -> Option<Info> {
             Err(tmux::Error::Hung { .. }) => return None,
             Err(_) => return None,
         };
-        let told = info.dead_status.is_some() || info.dead_signal.is_some();
+        let told = known || info.dead_status.is_some() || info.dead_signal.is_some();
         if info.dead && told || Instant::now() >= deadline {
             return Some(info);
         }

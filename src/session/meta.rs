@@ -45,6 +45,17 @@ pub struct Meta {
     #[serde(default)]
     pub adopted: bool,
     pub end: Option<Ending>,
+    /// Made by start_program. None in what older versions wrote.
+    pub program: Option<Program>,
+}
+
+/// What a session that start_program made is beside a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Never given to another one.
+    pub id: String,
+    /// Counted from its start.
+    pub lifetime_ms: u64,
 }
 
 /// How a session ended.

@@ -13,6 +13,7 @@ pub mod error;
 pub mod exit;
 pub mod follow;
 pub mod front;
+pub mod group;
 mod known;
 pub mod line;
 pub mod log;
@@ -48,12 +49,15 @@ pub use state::State;
 pub use crate::store::Error as StoreError;
 pub use crate::store::calls::Record;
 
-/// What a place in the log is, for those above.
-pub use crate::term::{MarkId, Position, keys};
+/// What a place in the log is, for those above, and the log as a stream of text.
+pub use crate::term::{MarkId, Plain, Position, keys};
+
+/// What the launcher prints when the program has ended: all output stands before it.
+pub use crate::sys::parent::ASK as LAST_WORDS;
 
 use crate::proc::{Pid, Proc};
 use crate::store::layout::SessionDir;
-use crate::tmux::PaneId;
+pub use crate::tmux::PaneId;
 
 /// One terminal.
 #[derive(Debug)]

@@ -28,9 +28,10 @@ pub(super) fn known_name(name: &str) -> bool {
 impl Sessions {
     pub(super) fn name(&self, request: &Request) -> Result<String, Error> {
         let Some(name) = &request.name else {
-            return Ok(match &request.beside {
-                Some(beside) => self.name_within(beside.session.window()),
-                None => self.free_name(|n| format!("t{n}")),
+            return Ok(match (&request.program, &request.beside) {
+                (Some(_), _) => self.free_name(|n| format!("p{n}")),
+                (None, Some(beside)) => self.name_within(beside.session.window()),
+                (None, None) => self.free_name(|n| format!("t{n}")),
             });
         };
         if !valid_name(name) {
@@ -42,6 +43,13 @@ impl Sessions {
         if session.is_some_and(|session| session.state().ending.is_none()) {
             return Err(Error::Refused(format!(
                 "session {name:?} is open already: use it, or choose another name"
+            )));
+        }
+        let kept = self.metas().into_iter().find(|meta| meta.name == *name);
+        if let Some(program) = kept.and_then(|meta| meta.program) {
+            return Err(Error::Refused(format!(
+                "{name:?} is the name of program {}, which has ended and whose output is kept: `stop_program` releases it; or choose another name",
+                program.id
             )));
         }
         if let Some(other) = self.standing_in(name) {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::create::{fresh_state, session};
-use super::meta::{Ending, FORMAT, How};
+use super::meta::{Ending, FORMAT};
 use super::names::known_name;
 use super::regions::{Kind, Moment, Record, RegionId, Typed};
 use super::state::State;
-use super::{Error, Meta, Session, Sessions, ends, now_ms};
+use super::{Error, Meta, Session, Sessions, ends};
 use crate::store;
 use crate::store::layout::SessionDir;
 use crate::store::records::{self, Records};
@@ -74,13 +74,7 @@ fn take_up(
 ) -> Result<(), Error> {
     let dir = sessions.layout.session(&meta.name);
     if meta.end.is_none() && pane.is_none() && ours {
-        // The pane went while no server ran: nobody can say how its program ended.
-        meta.end = Some(Ending {
-            how: How::Gone,
-            status: None,
-            signal: None,
-            at: now_ms(),
-        });
+        meta.end = Some(ends::unseen(&dir));
         // When it cannot be written down, the next server finds it as this one did.
         let _ = meta.write(&dir.meta());
     }

@@ -1,6 +1,6 @@
 //! All sessions of this server, by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -187,6 +187,24 @@ impl Sessions {
         self.list().values().cloned().collect()
     }
 
+    /// What every session is, with how it ended, also those of earlier servers.
+    pub fn metas(&self) -> Vec<Meta> {
+        let now = |session: &Arc<Session>| Meta {
+            end: session.state().ending,
+            ..session.meta.clone()
+        };
+        // Read first: one that is opened meanwhile is in both then, not in neither.
+        let closed: Vec<Meta> = self.closed().values().cloned().collect();
+        let mut metas: Vec<Meta> = self.all().iter().map(now).collect();
+        let known: BTreeSet<String> = metas.iter().map(|meta| meta.name.clone()).collect();
+        metas.extend(
+            closed
+                .into_iter()
+                .filter(|meta| !known.contains(&meta.name)),
+        );
+        metas
+    }
+
     /// Names of sessions that live.
     pub fn live_names(&self) -> Vec<String> {
         self.all()
@@ -298,10 +316,21 @@ impl Sessions {
             follower.forget(session);
         }
         if session.meta.delete_logs_on_close {
-            let _ = store::present(std::fs::remove_dir_all(&session.dir.path));
-            self.list().remove(&session.name);
+            self.delete(session);
         }
         Ok(())
+    }
+
+    /// Ends the session's pane, and its logs go as well.
+    pub fn discard(&self, session: &Arc<Session>) -> Result<(), Error> {
+        self.close(session)?;
+        self.delete(session);
+        Ok(())
+    }
+
+    fn delete(&self, session: &Session) {
+        let _ = store::present(std::fs::remove_dir_all(&session.dir.path));
+        self.list().remove(&session.name);
     }
 
     /// The panes of our tmux server, for what only tmux knows (size, people attached).

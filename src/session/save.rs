@@ -333,6 +333,9 @@ struct Plain {
 
 const MARKER: &[u8] = b"\x1b]133;";
 
+/// What the shells print before the marker of a command's end, for output that ends in the midst of a string.
+const TERMINATOR: &[u8] = b"\x1b\\";
+
 impl Plain {
     fn push(&mut self, bytes: &[u8], lines: bool, last: bool, prompt: bool) -> Vec<u8> {
         let mut input = std::mem::take(&mut self.held);
@@ -352,7 +355,19 @@ impl Plain {
                     }
                     None => break,
                 },
+                b'\x1b' if rest.starts_with(TERMINATOR) => {
+                    let after = &rest[TERMINATOR.len()..];
+                    let ends = after.starts_with(MARKER) || last && !lines && after.is_empty();
+                    if !ends && !last && MARKER.starts_with(after) {
+                        break;
+                    }
+                    if !ends {
+                        text.extend_from_slice(TERMINATOR);
+                    }
+                    at += TERMINATOR.len();
+                }
                 b'\x1b' if MARKER.starts_with(rest) && !last => break,
+                b'\x1b' if TERMINATOR.starts_with(rest) && !last => break,
                 byte => {
                     text.push(byte);
                     at += 1;
@@ -414,6 +429,13 @@ mod tests {
         check(b"dos\r\r\n", b"dos\r\n");
         check(b"1 %\r2 %\r", b"1 %\r2 %\r");
         check(b"no end", b"no end");
+    }
+
+    #[test]
+    fn the_terminator_before_an_end_is_the_shells() {
+        check(b"out\r\n\x1b\\", b"out\n");
+        check(b"a\x1b\\\x1b]133;D;0\x07b", b"ab");
+        check(b"\x1bPq\x1b\\b", b"\x1bPq\x1b\\b");
     }
 
     #[test]

@@ -7,6 +7,8 @@ use super::{Error, Meta, Session, Sessions};
 use crate::sys::winsize;
 pub use crate::tmux::Info;
 use crate::tmux::format::{shell_line, shell_word};
+pub use crate::tmux::pane::Capture;
+use crate::tmux::{PaneId, Tmux};
 
 /// The rows that tmux shows.
 #[derive(Clone, Debug)]
@@ -20,6 +22,11 @@ impl Sessions {
     pub fn screen(&self, session: &Session) -> Result<Screen, Error> {
         let (rows, cursor) = self.tmux.screen(&session.pane)?;
         Ok(Screen { rows, cursor })
+    }
+
+    /// Rows of any pane: see [`crate::tmux::Tmux::capture`].
+    pub fn capture(&self, pane: &PaneId, start: i64, most: u64) -> Result<Option<Capture>, Error> {
+        Ok(self.tmux.capture(pane, start, most)?)
     }
 
     /// The session's pane, while it is there: tmux may have been restarted and given its id to another.
@@ -61,11 +68,7 @@ impl Sessions {
 
     /// The words that attach a person to the session.
     pub fn attach_argv(&self, meta: &Meta) -> Vec<String> {
-        let mut argv = self.tmux.attach_argv(meta.window());
-        if meta.window.is_some() {
-            argv.extend([";", "select-pane", "-t", &meta.pane].map(String::from));
-        }
-        argv
+        attach_argv(&self.tmux, meta)
     }
 
     /// The same as one line to paste.
@@ -77,6 +80,15 @@ impl Sessions {
             prefix => format!("{} {}", shell_line(prefix), shell_word(&line)),
         }
     }
+}
+
+/// The words that attach a person to a session.
+pub fn attach_argv(tmux: &Tmux, meta: &Meta) -> Vec<String> {
+    let mut argv = tmux.attach_argv(meta.window());
+    if meta.window.is_some() {
+        argv.extend([";", "select-pane", "-t", &meta.pane].map(String::from));
+    }
+    argv
 }
 
 /// tmux tells the program of its new size a quarter of a second later, so that a window that is being drawn larger

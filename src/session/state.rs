@@ -20,7 +20,7 @@ use crate::store::{self};
 use crate::term::{Event, MarkerKind, Output, Terminal};
 
 /// A string (OSC, DCS, ...) that has not ended after so long never will.
-const STRING_MOST_MS: u64 = 5_000;
+pub const STRING_MOST_MS: u64 = 5_000;
 
 /// When session.txt is tried to be made anew, and how long after that again. It costs a pass over the whole log.
 #[derive(Clone, Copy, Debug)]

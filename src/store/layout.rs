@@ -135,6 +135,16 @@ impl SessionDir {
         self.path.join("program")
     }
 
+    /// How the pane's program ended, written by the launcher.
+    pub fn end(&self) -> PathBuf {
+        self.path.join("end")
+    }
+
+    /// Who ended a program that start_program made: its lifetime, or stop_program. Written before it is signalled.
+    pub fn ended_by(&self) -> PathBuf {
+        self.path.join("ended-by")
+    }
+
     /// How the launcher starts the pane's program; it deletes the file, which holds an environment, before anything
     /// else.
     pub fn spawn(&self) -> PathBuf {

@@ -7,6 +7,7 @@ pub mod append;
 pub mod atomic;
 pub mod calls;
 pub mod dir;
+pub mod end;
 pub mod index;
 pub mod layout;
 pub mod lock;

@@ -14,6 +14,9 @@ pub struct Spawn {
     /// Variables for the program; those that tmux sets (TERM, TMUX, TMUX_PANE) are kept beside them. UTF-8 only, as
     /// JSON is.
     pub env: Vec<(String, String)>,
+    /// Processes that the program has started and left behind become the launcher's, so that they can be found.
+    #[serde(default)]
+    pub adopt: bool,
     /// The soft limit on open descriptors that the program gets: ours is raised for tmux.
     pub descriptors: u64,
 }

@@ -3,7 +3,9 @@
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::errno::{check, retry};
@@ -12,7 +14,13 @@ use super::poll::{Interest, poll};
 /// The child that signals are passed on to: the one thing that a signal handler can reach. 0 while there is none.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
+/// The terminal has gone, or somebody has said so.
+static HUNG_UP: AtomicBool = AtomicBool::new(false);
+
 extern "C" fn pass_on(signal: libc::c_int) {
+    if signal == libc::SIGHUP {
+        HUNG_UP.store(true, Ordering::Relaxed);
+    }
     let child = CHILD.load(Ordering::Relaxed);
     if child > 1 {
         // SAFETY: kill is async-signal-safe, and errno is put back.
@@ -49,9 +57,33 @@ pub fn step_back(child: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// True once this process has been sent a hangup: its terminal was removed.
+pub fn hung_up() -> bool {
+    HUNG_UP.load(Ordering::Relaxed)
+}
+
+/// From now on processes whose parents end become children of this one, if they descend from it (prctl(2),
+/// PR_SET_CHILD_SUBREAPER).
+pub fn adopt_orphans() -> io::Result<()> {
+    // SAFETY: integers only.
+    check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
+}
+
+/// Waits for the end of one child. Others that end meanwhile (adopted ones) are reaped.
+pub fn wait(child: u32) -> io::Result<ExitStatus> {
+    loop {
+        let mut status = 0;
+        // SAFETY: the pointer is to a live integer.
+        let ended = retry(|| unsafe { libc::waitpid(-1, &mut status, 0) })?;
+        if u32::try_from(ended) == Ok(child) {
+            return Ok(ExitStatus::from_raw(status));
+        }
+    }
+}
+
 /// Asks for the terminal's status (DSR, ECMA-48 8.3.35) and its answer. A string that the program left open is
-/// ended first.
-const ASK: &[u8] = b"\x1b\\\x1b[5n";
+/// ended first. In a log these are the last words: everything that the program printed stands before them.
+pub const ASK: &[u8] = b"\x1b\\\x1b[5n";
 const ANSWER: &[u8] = b"\x1b[0n";
 
 /// Waits until the terminal emulator has taken in everything that was printed: it answers a question only after

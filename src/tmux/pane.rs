@@ -79,6 +79,23 @@ pub struct Info {
     pub tag: String,
 }
 
+/// Rows of a pane, and what else there is to know of its screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    /// Without trailing blanks.
+    pub rows: Vec<String>,
+    /// Columns and rows.
+    pub size: (u64, u64),
+    /// Column and row, from 0.
+    pub cursor: (u64, u64),
+    /// Rows above the screen.
+    pub history: u64,
+    /// The program has ended.
+    pub dead: bool,
+    /// A full-screen program has the screen.
+    pub alternate: bool,
+}
+
 /// Fields of `Info` in order, printable delimiter between. tag last: it alone may hold anything.
 const FORMAT: &str = "#{pane_id} #{window_id} #{session_id} #{pane_index} #{pane_active} #{pane_pid} #{pane_tty} \
                       #{pane_width} #{pane_height} #{pane_dead} s#{pane_dead_status} s#{pane_dead_signal} #{pane_in_mode} \
@@ -281,6 +298,8 @@ impl Tmux {
         match self.run(&["list-panes", "-a", "-F", FORMAT]) {
             Ok(out) => Ok(out.lines().filter_map(Info::parse).collect()),
             Err(Error::NoServer) => Ok(Vec::new()),
+            // So it says when its last session has gone and it is about to end.
+            Err(Error::Refused { message, .. }) if message == "no current target" => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
@@ -318,6 +337,56 @@ impl Tmux {
         let mut rows: Vec<String> = lines.map(|line| line.trim_end().to_string()).collect();
         rows.pop();
         Ok((rows, cursor))
+    }
+
+    /// Rows of a pane from `start` on, at most `most`: 0 is the first that is shown, -1 the last of the history.
+    /// `None` when the pane is gone.
+    pub fn capture(&self, pane: &PaneId, start: i64, most: u64) -> Result<Option<Capture>, Error> {
+        let facts = "#{pane_id} #{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{history_size} #{pane_dead} #{alternate_on}";
+        let end = start.saturating_add(i64::try_from(most).unwrap_or(i64::MAX)) - 1;
+        let (start, end) = (start.to_string(), end.to_string());
+        let ask = ["display-message", "-p", "-t", &pane.0, facts, ";"];
+        let rows = [
+            "capture-pane",
+            "-p",
+            "-t",
+            &pane.0,
+            "-S",
+            &start,
+            "-E",
+            &end,
+        ];
+        let out = match self.run(&[ask.as_slice(), &rows].concat()) {
+            Ok(out) => out,
+            Err(Error::NoServer) | Err(Error::Refused { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let (facts, rows) = out.split_once('\n').unwrap_or((&out, ""));
+        let mut fields = facts.split(' ');
+        if fields.next() != Some(&pane.0) {
+            return Ok(None);
+        }
+        let mut number = || {
+            fields
+                .next()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0)
+        };
+        let size = (number(), number());
+        let cursor = (number(), number());
+        let (history, dead, alternate) = (number(), number() > 0, number() > 0);
+        let rows: Vec<String> = rows
+            .lines()
+            .map(|line| line.trim_end().to_string())
+            .collect();
+        Ok(Some(Capture {
+            rows,
+            size,
+            cursor,
+            history,
+            dead,
+            alternate,
+        }))
     }
 
     /// Ends the pane and what runs in it. A pane that is gone already is no error.

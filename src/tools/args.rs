@@ -97,6 +97,30 @@ impl Args {
         }
     }
 
+    /// A whole number from `least` to `most`, which may be below 0.
+    pub fn integer(
+        &mut self,
+        name: &'static str,
+        least: i64,
+        most: i64,
+    ) -> Result<Option<i64>, BadArgument> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let float = value
+            .as_f64()
+            .filter(|float| float.fract() == 0.0 && float.abs() < 9e15);
+        let whole = value.as_i64().or_else(|| Some(float? as i64));
+        match whole.filter(|number| (least..=most).contains(number)) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.bad(
+                name,
+                &value,
+                &format!("a whole number from {least} to {most}"),
+            )),
+        }
+    }
+
     /// A number from `least` to `most`, whole or not.
     pub fn float(
         &mut self,

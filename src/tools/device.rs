@@ -12,7 +12,10 @@ use crate::mcp::schema::{self, Property};
 use crate::session::watch::{Alarm, Woken};
 
 use super::args::{Args, BadArgument};
-use super::{Context, Failure};
+use super::{
+    Context, Entry, Failure, create_client, execute_command, list_clients, revoke_client,
+    session_control, session_read, session_start,
+};
 
 /// The devices of a server, and how machines get to it.
 pub struct Devices {
@@ -28,6 +31,48 @@ pub struct Ways {
     /// By ssh: nothing need listen on the network.
     pub far: String,
 }
+
+/// The tools for remote devices. session_list is one of them too.
+pub(super) const TOOLS: &[Entry] = &[
+    Entry {
+        name: "create_client",
+        tool: create_client::tool,
+        call: create_client::call,
+    },
+    Entry {
+        name: "list_clients",
+        tool: list_clients::tool,
+        call: list_clients::call,
+    },
+    Entry {
+        name: "execute_command",
+        tool: execute_command::tool,
+        call: execute_command::call,
+    },
+    Entry {
+        name: "session_start",
+        tool: session_start::tool,
+        call: session_start::call,
+    },
+    Entry {
+        name: "session_read",
+        tool: session_read::tool,
+        call: session_read::call,
+    },
+    Entry {
+        name: "session_control",
+        tool: session_control::tool,
+        call: session_control::call,
+    },
+    Entry {
+        name: "revoke_client",
+        tool: revoke_client::tool,
+        call: revoke_client::call,
+    },
+];
+
+/// Makes new groups, so it is for those who may do everything.
+pub(super) const NOT_SCOPED: &str = "create_client";
 
 /// A command may take so long, in milliseconds: a day.
 const TIMEOUT_MOST: u64 = 86_400_000;

@@ -6,6 +6,7 @@
 mod agents;
 mod appeared;
 mod args;
+mod capture_pane;
 mod create_client;
 pub mod device;
 mod execute_command;
@@ -16,7 +17,9 @@ mod list_clients;
 mod outcome;
 mod paste;
 mod place;
+mod program;
 mod read;
+mod read_program;
 mod regions;
 mod report;
 mod revoke_client;
@@ -35,16 +38,19 @@ mod session_resize;
 mod session_split;
 mod session_start;
 mod shell_integrate;
+mod start_program;
+mod stop_program;
 mod type_line;
 mod wait;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::guide;
 use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolResult};
+use crate::programs::Programs;
 use crate::reply::Reply;
 use crate::session::registry::Settings;
 use crate::session::watch::Cancel;
@@ -59,6 +65,10 @@ pub struct Options {
     pub settings: Settings,
     /// Only tools that read.
     pub read_only: bool,
+    /// Names of the sets of tools that are offered: those of SETS.
+    pub toolsets: Vec<String>,
+    /// The longest wait of read_program.
+    pub wait_most: Duration,
 }
 
 /// All tools, and the sessions behind them. The state directory is opened by the first call, not before: clients
@@ -69,6 +79,8 @@ pub struct Tools {
     /// What those may use whose token is for devices alone.
     scoped: Vec<Tool>,
     devices: Option<Devices>,
+    /// Before the sessions: it is taken apart first.
+    programs: OnceLock<Programs>,
     sessions: Mutex<Option<Arc<Sessions>>>,
     agents: Mutex<Agents>,
 }
@@ -149,51 +161,43 @@ const TABLE: &[Entry] = &[
     },
 ];
 
-/// The tools for remote devices. session_list is one of them too.
-const DEVICES: &[Entry] = &[
+/// The programs toolset.
+const PROGRAMS: &[Entry] = &[
     Entry {
-        name: "create_client",
-        tool: create_client::tool,
-        call: create_client::call,
+        name: "start_program",
+        tool: start_program::tool,
+        call: start_program::call,
     },
     Entry {
-        name: "list_clients",
-        tool: list_clients::tool,
-        call: list_clients::call,
+        name: "read_program",
+        tool: read_program::tool,
+        call: read_program::call,
     },
     Entry {
-        name: "execute_command",
-        tool: execute_command::tool,
-        call: execute_command::call,
+        name: "stop_program",
+        tool: stop_program::tool,
+        call: stop_program::call,
     },
     Entry {
-        name: "session_start",
-        tool: session_start::tool,
-        call: session_start::call,
-    },
-    Entry {
-        name: "session_read",
-        tool: session_read::tool,
-        call: session_read::call,
-    },
-    Entry {
-        name: "session_control",
-        tool: session_control::tool,
-        call: session_control::call,
-    },
-    Entry {
-        name: "revoke_client",
-        tool: revoke_client::tool,
-        call: revoke_client::call,
+        name: "capture_pane",
+        tool: capture_pane::tool,
+        call: capture_pane::call,
     },
 ];
 
-/// Makes new groups, so it is for those who may do everything.
-const NOT_SCOPED: &str = "create_client";
+/// The sets of tools by name, in the order in which they are listed.
+const SETS: &[(&str, &[Entry])] = &[
+    ("terminal", TABLE),
+    ("programs", PROGRAMS),
+    ("devices", device::TOOLS),
+];
 
 /// What a tool is given beside its arguments.
 pub struct Context<'a> {
     pub sessions: &'a Arc<Sessions>,
+    pub programs: &'a Programs,
+    /// The longest wait of read_program.
+    pub wait_most: Duration,
     pub agent: &'a str,
     /// The folder that it works in, where it is not this process's.
     pub folder: Option<&'a str>,
@@ -230,9 +234,12 @@ impl From<String> for Failure {
 
 impl Tools {
     pub fn new(options: Options) -> Tools {
-        let list = TABLE
+        let list = SETS
             .iter()
-            .map(|entry| (entry.tool)())
+            // Those for devices come with the devices.
+            .filter(|(name, _)| *name != "devices")
+            .filter(|(name, _)| options.toolsets.iter().any(|wanted| wanted == name))
+            .flat_map(|(_, entries)| entries.iter().map(|entry| (entry.tool)()))
             .filter(|tool| tool.annotations.read_only || !options.read_only)
             .collect();
         Tools {
@@ -240,6 +247,7 @@ impl Tools {
             list,
             scoped: Vec::new(),
             devices: None,
+            programs: OnceLock::new(),
             sessions: Mutex::default(),
             agents: Mutex::default(),
         }
@@ -249,20 +257,23 @@ impl Tools {
     pub fn with_devices(mut self, devices: Devices) -> Tools {
         let read_only = self.options.read_only;
         let offered = |tool: &Tool| tool.annotations.read_only || !read_only;
-        let entries = DEVICES.iter().map(|entry| (entry.tool)());
+        let entries = device::TOOLS.iter().map(|entry| (entry.tool)());
         self.scoped = entries
             .clone()
-            .filter(|tool| offered(tool) && tool.name != NOT_SCOPED)
+            .filter(|tool| offered(tool) && tool.name != device::NOT_SCOPED)
             .chain([session_list::of_devices()])
             .map(|tool| Tool {
                 input_schema: device::without_token(tool.input_schema),
                 ..tool
             })
             .collect();
-        for tool in &mut self.list {
-            if tool.name == "session_list" {
-                *tool = session_list::of_both();
-            }
+        match self
+            .list
+            .iter_mut()
+            .find(|tool| tool.name == "session_list")
+        {
+            Some(tool) => *tool = session_list::of_both(),
+            None => self.list.push(session_list::of_devices()),
         }
         self.list.extend(entries.filter(offered));
         self.devices = Some(devices);
@@ -277,7 +288,14 @@ impl Tools {
         }
         let open = Sessions::open(self.options.settings.clone())?;
         *sessions = Some(open.clone());
+        // Whether anybody asks for one or not: programs past their lifetime must end.
+        self.programs(&open);
         Ok(open)
+    }
+
+    fn programs(&self, sessions: &Arc<Sessions>) -> &Programs {
+        self.programs
+            .get_or_init(|| Programs::open(sessions.clone()))
     }
 
     fn opened(&self) -> Option<Arc<Sessions>> {
@@ -292,7 +310,7 @@ impl Tools {
     }
 
     fn carry_out(&self, call: Call) -> Result<Reply, Failure> {
-        let mut entries = TABLE.iter().chain(DEVICES);
+        let mut entries = SETS.iter().flat_map(|(_, entries)| entries.iter());
         let scope = call.client.scope.as_deref();
         let offered = |entry: &&Entry| self.tools(scope).iter().any(|tool| tool.name == entry.name);
         let entry = entries.find(|entry| entry.name == call.name);
@@ -303,6 +321,8 @@ impl Tools {
         let sessions = self.sessions()?;
         let context = Context {
             sessions: &sessions,
+            programs: self.programs(&sessions),
+            wait_most: self.options.wait_most,
             agent: &agent,
             folder: call.client.folder.as_deref(),
             cancel: &call.cancel,
@@ -407,7 +427,7 @@ impl Log {
 
 /// Whether a tool can be called twice where once was meant: it only reads, or it waits for what runs anyway.
 pub fn is_harmless(name: &str) -> bool {
-    let mut entries = TABLE.iter().chain(DEVICES);
+    let mut entries = SETS.iter().flat_map(|(_, entries)| entries.iter());
     let entry = entries.find(|entry| entry.name == name);
     entry.is_some_and(|entry| name == "wait" || (entry.tool)().annotations.read_only)
 }

@@ -13,8 +13,8 @@ use crate::session::watch::Woken;
 use super::args::{self, Args};
 use super::{Context, Failure, report};
 
-const COLS_DEFAULT: u64 = 120;
-const ROWS_DEFAULT: u64 = 40;
+pub(super) const COLS_DEFAULT: u64 = 120;
+pub(super) const ROWS_DEFAULT: u64 = 40;
 /// tmux takes no window larger than this (WINDOW_MAXIMUM).
 pub(super) const SIZE_MOST: u64 = 10_000;
 
@@ -101,7 +101,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         prompt_pattern,
         delete_logs_on_close,
         agent: context.agent.to_string(),
-        beside: None,
+        ..Request::default()
     })?;
     opened(context, &session)
 }

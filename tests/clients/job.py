@@ -6,6 +6,7 @@ Makes a C project that does not build, and through the server builds it, finds t
 Prints a PASS line for each thing shown; any failure ends it with a traceback and a non-zero exit.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -117,6 +118,49 @@ async def build(client: Client, project: pathlib.Path) -> None:
     passed("the mended build ends with exit 0")
 
 
+async def programs(client: Client) -> None:
+    """One program by argv. The SDK itself checks each record against the declared output schema."""
+    schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+
+    async def record(tool: str, **arguments) -> dict:
+        result = await client.call_tool(tool, arguments)
+        header, told = text(result).split("\n", 1)
+        assert header.startswith("["), header
+        assert json.loads(told) == result.structured_content, result
+        Draft202012Validator(schemas[tool]).validate(result.structured_content)
+        return result.structured_content
+
+    async def read_all(program: str) -> tuple[str, dict]:
+        printed, cursor = "", 0
+        while True:
+            read = await record("read_program", programId=program, cursor=cursor)
+            printed, cursor = printed + read["text"], read["cursor"]
+            if read["ended"]:
+                return printed, read
+
+    words = ["", "a b", "it's", 'a "word"', "two\nlines", "é漢🙂"]
+    script = "import sys; print(sys.argv[1:]); sys.exit(3)"
+    started = await record("start_program", argv=[sys.executable, "-c", script, *words])
+    printed, end = await read_all(started["programId"])
+    assert printed == f"{words}\n", printed
+    assert end["outcome"] == "completed" and end["exitStatus"] == 3 and end["outputComplete"], end
+    passed("a program gets its exact argv, and its exit status is known")
+
+    missing = await record("start_program", argv=["/nonexistent/program"])
+    printed, end = await read_all(missing["programId"])
+    assert end["outcome"] == "not_started" and end["exitStatus"] == 127, end
+    sleeping = await record("start_program", argv=["sleep", "600"])
+    screen = await record("capture_pane", paneId=sleeping["paneId"])
+    assert (screen["cols"], screen["rows"]) == (120, 40), screen
+    stopped = await record("stop_program", programId=sleeping["programId"])
+    assert stopped["outcome"] == "stopped" and stopped["signal"] == "SIGTERM", stopped
+    for program in (started, missing):
+        await record("stop_program", programId=program["programId"])
+    unknown = await client.call_tool("read_program", {"programId": sleeping["programId"]})
+    assert unknown.is_error, unknown
+    passed("the records of all four tools are valid against their schemas")
+
+
 async def wait_and_cancel(client: Client) -> None:
     ticks: list[float] = []
 
@@ -151,6 +195,7 @@ async def main() -> None:
                 await check_tools(client)
                 await check_errors(client)
                 await build(client, project)
+                await programs(client)
                 await wait_and_cancel(client)
                 text(await client.call_tool("session_close", {"session": "build"}))
     passed("done")

@@ -53,6 +53,7 @@ fn meta(cols: u16, rows: u16, fixed_size: bool) -> Meta {
         window: None,
         adopted: false,
         end: None,
+        program: None,
     }
 }
 

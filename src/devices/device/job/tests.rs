@@ -185,7 +185,7 @@ fn is_zombie(pid: i32) -> bool {
 #[test]
 fn keys_interrupts_and_the_end_of_input() {
     let mut job = start(terminal(
-        "trap 'echo caught' INT; echo ready; cat; stty raw; echo raw; cat",
+        "trap 'echo caught; exit 130' INT; echo ready; cat; stty raw; echo raw; cat",
     ));
     job.until("ready");
     job.handle.type_in("h\u{e9}\n".as_bytes()).unwrap();
