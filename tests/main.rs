@@ -6,6 +6,7 @@ mod bridge;
 mod cases;
 mod cli;
 mod crowd;
+mod devices;
 mod expect;
 mod fullscreen;
 mod gate;

@@ -25,8 +25,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "config", "guide", "mcp", "place", "proc", "serve", "session", "store", "sys", "term",
-            "tmux",
+            "config", "devices", "guide", "mcp", "place", "proc", "serve", "session", "store",
+            "sys", "term", "tmux",
         ],
     ),
     (

@@ -6,13 +6,18 @@ mod call;
 mod connect;
 mod cook;
 mod demo;
+mod devices;
 mod doctor;
 mod flags;
+mod guard;
 mod install;
 mod into;
+mod join;
 mod launch;
+mod link;
 mod list;
 mod logs;
+mod reach;
 mod serve;
 mod shell;
 mod skill;
@@ -71,6 +76,21 @@ const COMMANDS: &[Command] = &[
         run: Run::Parsed(&token::SYNTAX, token::run),
     },
     Command {
+        name: "devices",
+        summary: "list the machines that have joined, or revoke one",
+        run: Run::Parsed(&devices::SYNTAX, devices::run),
+    },
+    Command {
+        name: "join",
+        summary: "make this machine a device of a server",
+        run: Run::Own(join::run),
+    },
+    Command {
+        name: "reach",
+        summary: "a shell on a device, in this terminal",
+        run: Run::Own(reach::run),
+    },
+    Command {
         name: "list",
         summary: "list sessions",
         run: Run::Parsed(&list::SYNTAX, list::run),
@@ -124,6 +144,16 @@ const COMMANDS: &[Command] = &[
         name: "version",
         summary: "print the version",
         run: Run::Parsed(&version::SYNTAX, version::run),
+    },
+    Command {
+        name: "link",
+        summary: "carry a device's link over standard input and output",
+        run: Run::Parsed(&link::SYNTAX, link::run),
+    },
+    Command {
+        name: "guard",
+        summary: "",
+        run: Run::Own(guard::run),
     },
     Command {
         name: "launch",

@@ -48,7 +48,7 @@ fn folder() -> Option<String> {
 }
 
 /// This program, for panes to start again. Without a /proc the name it was called by must do.
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| {
         std::env::args_os()
             .next()

@@ -247,11 +247,12 @@ impl Regions {
             Kind::Command => self.marked_place().or(expected),
             Kind::Input => expected,
         };
+        let who = self.next_typist(kind);
         self.list.push(Region {
             id,
             kind,
             label,
-            who: self.next_typist(kind),
+            who,
             place,
             started: at.ms,
             ended: None,

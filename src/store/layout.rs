@@ -64,6 +64,16 @@ impl Layout {
         self.root.join("calls.log.1")
     }
 
+    /// Who may join and who has: groups of devices.
+    pub fn devices(&self) -> PathBuf {
+        self.root.join("devices.json")
+    }
+
+    /// The servers that this machine has joined as a device, with its credentials.
+    pub fn joined(&self) -> PathBuf {
+        self.root.join("joined.json")
+    }
+
     /// What clients show on TCP.
     pub fn token(&self) -> PathBuf {
         self.root.join("token")
