@@ -8,6 +8,9 @@ use std::path::PathBuf;
 /// Bytes of raw.log per session unless PANEGLASS_LOG_LIMIT says otherwise: a day of a very talkative build.
 const LOG_LIMIT: u64 = 4 << 30;
 
+/// Over a weekend, not over a month.
+const KEEP_CLOSED_DAYS: u32 = 3;
+
 /// Our name on tmux's side: `tmux -L paneglass`.
 const SOCKET: &str = "paneglass";
 
@@ -47,6 +50,14 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "PANEGLASS_SSH_ENV",
         "names of variables that paneglass ssh and into set on the far side",
     ),
+    (
+        "PANEGLASS_KEEP_CLOSED_DAYS",
+        "days that logs of closed sessions stay unused (default 3; 0: for ever)",
+    ),
+    (
+        "PANEGLASS_SUMMARY",
+        "0: clipped output does not begin with the failures in its middle",
+    ),
     ("PANEGLASS_READ_ONLY", "1: only tools that read are offered"),
     (
         "PANEGLASS_TOOLSETS",
@@ -76,6 +87,9 @@ pub struct Config {
     pub toolsets: Vec<String>,
     /// Milliseconds.
     pub wait_max_ms: u64,
+    /// Days; 0: for ever.
+    pub keep_closed_days: u32,
+    pub summary: bool,
 }
 
 /// A variable with a value that is not accepted, or a state directory that nothing names.
@@ -156,14 +170,21 @@ impl Config {
                     ))
                 })?,
         };
-        let read_only = match text("PANEGLASS_READ_ONLY")?.as_deref() {
-            None | Some("0") => false,
-            Some("1") => true,
-            Some(value) => {
-                return Err(Error(format!(
-                    "PANEGLASS_READ_ONLY must be 0 or 1, not {value:?}"
-                )));
-            }
+        let switch = |name: &str, default| match text(name)?.as_deref() {
+            None => Ok(default),
+            Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(value) => Err(Error(format!("{name} must be 0 or 1, not {value:?}"))),
+        };
+        let read_only = switch("PANEGLASS_READ_ONLY", false)?;
+        let summary = switch("PANEGLASS_SUMMARY", true)?;
+        let keep_closed_days = match text("PANEGLASS_KEEP_CLOSED_DAYS")? {
+            None => KEEP_CLOSED_DAYS,
+            Some(value) => value.parse().map_err(|_| {
+                Error(format!(
+                    "PANEGLASS_KEEP_CLOSED_DAYS must be a whole number of days, 0 for ever, not {value:?}"
+                ))
+            })?,
         };
         let toolsets = match text("PANEGLASS_TOOLSETS")? {
             None => TOOLSETS[..2].iter().map(|name| name.to_string()).collect(),
@@ -192,6 +213,8 @@ impl Config {
             read_only,
             toolsets,
             wait_max_ms,
+            keep_closed_days,
+            summary,
         })
     }
 }
@@ -283,6 +306,9 @@ mod tests {
             ("PANEGLASS_TOOLSETS", "terminal,magic"),
             ("PANEGLASS_TOOLSETS", ","),
             ("PANEGLASS_WAIT_MAX_MS", "30s"),
+            ("PANEGLASS_SUMMARY", "off"),
+            ("PANEGLASS_KEEP_CLOSED_DAYS", "-1"),
+            ("PANEGLASS_KEEP_CLOSED_DAYS", "forever"),
         ] {
             let error = config(&[("HOME", "/h"), (name, value)])
                 .unwrap_err()

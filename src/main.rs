@@ -9,6 +9,7 @@ mod serve;
 
 mod http;
 
+mod devices;
 mod guide;
 mod mcp;
 mod reply;

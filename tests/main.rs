@@ -1,13 +1,16 @@
 //! The black-box suite: drives the real binary with real tmux and real shells.
 
+mod advice;
 mod bad_input;
 mod bridge;
 mod cases;
 mod cli;
 mod crowd;
+mod devices;
 mod expect;
 mod fullscreen;
 mod gate;
+mod guide;
 mod http;
 mod lines;
 mod man;
@@ -25,6 +28,7 @@ mod questions;
 mod readme;
 mod reports;
 mod restart;
+mod retention;
 mod run;
 mod sandbox;
 mod save;
@@ -33,6 +37,7 @@ mod serve;
 mod sessions;
 mod shell;
 mod shells;
+mod summaries;
 mod term;
 mod typing;
 mod util;

@@ -110,6 +110,8 @@ fn the_tools_are_the_same_for_everyone() {
         "session_list",
         "shell_integrate",
         "session_close",
+        "session_logs",
+        "guide",
         "start_program",
         "read_program",
         "stop_program",

@@ -25,7 +25,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "config", "mcp", "place", "proc", "serve", "session", "store", "sys", "term", "tmux",
+            "config", "devices", "guide", "mcp", "place", "proc", "serve", "session", "store",
+            "sys", "term", "tmux",
         ],
     ),
     (

@@ -18,8 +18,11 @@ _paneglass() {
     case "$command $before" in
     'serve --socket') kind='file' ;;
     'serve --host') kind='' ;;
+    'serve --join-url') kind='' ;;
     'connect --actor') kind='' ;;
     'connect --socket') kind='file' ;;
+    'join --invitation') kind='' ;;
+    'join --via') kind='program' ;;
     'cook --cols') kind='' ;;
     'cook --rows') kind='' ;;
     'cook --resize') kind='' ;;
@@ -27,7 +30,7 @@ _paneglass() {
     'shell --dir') kind='file' ;;
     *)
         case $command in
-        '') flags='--no-bridge --version --help' words='demo doctor serve connect token list attach call cook ssh into install shell completions version' ;;
+        '') flags='--no-bridge --toolsets --version --help' words='demo doctor serve connect token devices join reach list logs attach call cook ssh into install shell completions skill version link' ;;
         demo)
             flags='--help' words='' kind=''
             ;;
@@ -35,7 +38,7 @@ _paneglass() {
             flags='--json --help' words='' kind=''
             ;;
         serve)
-            flags='--socket --tcp --host --print-unit --help' words='' kind=''
+            flags='--socket --tcp --host --devices --join-url --print-unit --help' words='' kind=''
             ;;
         connect)
             flags='--actor --socket --help' words='' kind=''
@@ -43,8 +46,20 @@ _paneglass() {
         token)
             flags='--help' words='' kind=''
             ;;
+        devices)
+            flags='--json --help' words='list revoke' kind=''
+            ;;
+        join)
+            flags='--invitation --insecure --via --help' words='--via' kind=''
+            ;;
+        reach)
+            flags='--help' words='' kind=''
+            ;;
         list)
             flags='--json --help' words='' kind=''
+            ;;
+        logs)
+            flags='--dry-run --json --help' words='keep default delete-on-close delete due sweep' kind='session'
             ;;
         attach)
             flags='--help' words='' kind='session'
@@ -70,8 +85,14 @@ _paneglass() {
         completions)
             flags='--help' words='bash zsh fish' kind=''
             ;;
+        skill)
+            flags='--plugin --help' words='' kind='file'
+            ;;
         version)
             flags='--verbose --help' words='' kind=''
+            ;;
+        link)
+            flags='--help' words='' kind=''
             ;;
         esac
         ;;

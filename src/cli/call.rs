@@ -69,8 +69,13 @@ pub fn run(args: &Parsed) -> ExitCode {
         Err(error) => return super::finish(SYNTAX.command, Err(error)),
     };
     let text = if args.has("json") {
-        let whole =
-            json!({ "text": result.text, "isError": result.is_error, "facts": result.facts });
+        let mut whole = json!({ "text": result.text, "isError": result.is_error });
+        let beside = [("facts", result.facts), ("record", result.structured)];
+        for (name, value) in beside {
+            if let Some(value) = value {
+                whole[name] = value;
+            }
+        }
         format!("{whole}\n")
     } else {
         format!("{}\n", super::clean(&result.text))

@@ -66,11 +66,10 @@ fn words(syntax: &Syntax) -> (Vec<&'static str>, Kind) {
             .bytes()
             .all(|b| b.is_ascii_lowercase() || b == b'-')
     };
-    let kinds = all().map(kind);
-    let kind = kinds.fold(Kind::Other, |first, next| match first {
-        Kind::Other => next,
-        first => first,
-    });
+    // The first that is no literal decides: what follows it is rarely what is typed next.
+    let kind = all()
+        .find(|word| !is_literal(word))
+        .map_or(Kind::Other, kind);
     (all().filter(is_literal).map(bare).collect(), kind)
 }
 

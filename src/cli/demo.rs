@@ -91,7 +91,7 @@ fn demo() -> Result<(), String> {
         |_| true,
     )?;
     act(
-        "It builds. The status is exact; a long output comes back with its middle left out.",
+        "It builds. The status is exact; a long output comes back with its middle left out, led by the failure in it.",
         "run",
         json!({ "session": "demo", "input": "sh build.sh", "max_lines": 8 }),
         |facts| facts.get("exit_code") == Some(&json!(2)),

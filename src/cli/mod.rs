@@ -7,14 +7,21 @@ mod completions;
 mod connect;
 mod cook;
 mod demo;
+mod devices;
 mod doctor;
 mod flags;
+mod guard;
 mod install;
 mod into;
+mod join;
 mod launch;
+mod link;
 mod list;
+mod logs;
+mod reach;
 mod serve;
 mod shell;
+mod skill;
 mod ssh;
 mod tap;
 mod token;
@@ -72,9 +79,29 @@ const COMMANDS: &[Command] = &[
         run: Run::Parsed(&token::SYNTAX, token::run),
     },
     Command {
+        name: "devices",
+        summary: "list the machines that have joined, or revoke one",
+        run: Run::Parsed(&devices::SYNTAX, devices::run),
+    },
+    Command {
+        name: "join",
+        summary: "make this machine a device of a server",
+        run: Run::Own(&join::SYNTAX, join::run),
+    },
+    Command {
+        name: "reach",
+        summary: "a shell on a device, in this terminal",
+        run: Run::Own(&reach::SYNTAX, reach::run),
+    },
+    Command {
         name: "list",
         summary: "list sessions",
         run: Run::Parsed(&list::SYNTAX, list::run),
+    },
+    Command {
+        name: "logs",
+        summary: "keep or delete sessions' logs",
+        run: Run::Parsed(&logs::SYNTAX, logs::run),
     },
     Command {
         name: "attach",
@@ -117,9 +144,24 @@ const COMMANDS: &[Command] = &[
         run: Run::Parsed(&completions::SYNTAX, completions::run),
     },
     Command {
+        name: "skill",
+        summary: "write a skill, or a plugin, that teaches an agent",
+        run: Run::Parsed(&skill::SYNTAX, skill::run),
+    },
+    Command {
         name: "version",
         summary: "print the version",
         run: Run::Parsed(&version::SYNTAX, version::run),
+    },
+    Command {
+        name: "link",
+        summary: "carry a device's link over standard input and output",
+        run: Run::Parsed(&link::SYNTAX, link::run),
+    },
+    Command {
+        name: "guard",
+        summary: "",
+        run: Run::Hidden(guard::run),
     },
     Command {
         name: "launch",

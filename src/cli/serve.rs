@@ -32,6 +32,16 @@ people. Runs until it is stopped; sessions live on.",
             "with --tcp: a name or address of this machine\n(default: the loopback alone)",
         ),
         Flag::new(
+            "devices",
+            Takes::Nothing,
+            "with the tools for remote machines, which join by\n`paneglass join`",
+        ),
+        Flag::new(
+            "join-url",
+            Takes::Value("URL"),
+            "what those are told to join (default: the TCP address,\nelse ssh:// and this machine's name)",
+        ),
+        Flag::new(
             "print-unit",
             Takes::Nothing,
             "print a systemd unit that starts it, and how to enable it",
@@ -57,6 +67,9 @@ pub fn run(args: &Parsed) -> ExitCode {
     if args.has("host") && !args.has("tcp") {
         return super::wrong(SYNTAX.command, "--host is for --tcp");
     }
+    if args.has("join-url") && !args.has("devices") {
+        return super::wrong(SYNTAX.command, "--join-url is for --devices");
+    }
     let tcp = args.has("tcp").then(|| Tcp {
         port,
         host: args.value("host").map(str::to_owned),
@@ -73,6 +86,12 @@ fn serve(args: &Parsed, tcp: Option<&Tcp>) -> Result<(), String> {
             let host = tcp.host.iter();
             words.extend(host.flat_map(|host| ["--host".into(), host.clone()]));
         }
+        if args.has("devices") {
+            words.push("--devices".into());
+        }
+        if let Some(url) = args.value("join-url") {
+            words.extend(["--join-url".into(), url.into()]);
+        }
         if let Some(socket) = args.value("socket") {
             words.extend(["--socket".into(), socket.into()]);
         }
@@ -83,5 +102,11 @@ fn serve(args: &Parsed, tcp: Option<&Tcp>) -> Result<(), String> {
         config.socket_path = std::path::absolute(socket)
             .map_err(|error| format!("{socket:?} is no path: {error}"))?;
     }
-    shared::serve(&config, tcp, |line| eprintln!("{}: {line}", SYNTAX.command))
+    let in_toolsets = config.toolsets.iter().any(|name| name == "devices");
+    let devices = (args.has("devices") || in_toolsets).then(|| shared::ForDevices {
+        url: args.value("join-url").map(str::to_owned),
+    });
+    shared::serve(&config, tcp, devices.as_ref(), |line| {
+        eprintln!("{}: {line}", SYNTAX.command);
+    })
 }

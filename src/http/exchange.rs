@@ -39,6 +39,8 @@ impl Once {
 /// One vetted request on its way.
 #[derive(Debug)]
 pub struct Exchange {
+    /// What the client's token opens, where that is not all.
+    pub scope: Option<Arc<str>>,
     taken: Once,
     left: Once,
 }
@@ -79,10 +81,11 @@ impl Desk {
     }
 
     /// Enters a vetted request; returns what the header is to say.
-    pub fn enter(&self) -> (String, Arc<Exchange>) {
+    pub fn enter(&self, scope: Option<Arc<str>>) -> (String, Arc<Exchange>) {
         let number = self.last.fetch_add(1, Ordering::Relaxed);
         let key = format!("{}.{number}", self.secret);
         let exchange = Arc::new(Exchange {
+            scope,
             taken: Once::new(),
             left: Once::new(),
         });

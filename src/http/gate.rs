@@ -21,7 +21,8 @@ use super::head::{Head, Length};
 use super::relay::{Relay, Relayed};
 use super::stream::{Input, Shared as SharedStream, Stream};
 use super::table::{CONNECTIONS, Doing, IDLE, Place, Table};
-use super::vet::Vetting;
+use super::upgrade::{self, SWITCHING, Upgraded, Upgrades};
+use super::vet::{self, Vetting};
 use crate::mcp::dispatch::Server;
 use crate::mcp::lines;
 use crate::sys::fd::Bell;
@@ -43,6 +44,9 @@ const DESCRIPTORS_EACH: u64 = 5;
 /// Between two tries when no descriptor is free for a connection that has come.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// All that a client may use whose token opens only a part of what is served.
+const MCP_PATH: &str = "/mcp";
+
 /// The user who may do everything.
 const ROOT: u32 = 0;
 
@@ -51,6 +55,7 @@ pub struct Setup {
     pub tcp: Vec<TcpListener>,
     pub vetting: Option<Vetting>,
     pub server: Arc<Server>,
+    pub upgrades: Option<Arc<dyn Upgrades>>,
     pub relay: Relay,
     pub uid: u32,
     pub descriptors: u64,
@@ -70,6 +75,7 @@ struct Shared {
     budget: Budget,
     vetting: Option<Vetting>,
     server: Arc<Server>,
+    upgrades: Option<Arc<dyn Upgrades>>,
     relay: Relay,
     uid: u32,
     stop: Receiver<Infallible>,
@@ -109,6 +115,7 @@ impl Gate {
             budget: Budget::default(),
             vetting: setup.vetting,
             server: setup.server,
+            upgrades: setup.upgrades,
             relay: setup.relay,
             uid: setup.uid,
             stop: setup.stop,
@@ -150,6 +157,9 @@ impl Gate {
         self.shared.stopped.store(true, Ordering::Release);
         self.bell.ring();
         self.shared.table.stop();
+        if let Some(upgrades) = &self.shared.upgrades {
+            upgrades.stop();
+        }
     }
 
     /// Waits for those that are, at most until `deadline`.
@@ -325,8 +335,19 @@ impl Shared {
         let Some(head) = input.head(Instant::now() + HEAD_TIME)? else {
             return Ok(Next::End);
         };
-        if let (false, Some(vetting)) = (input.stream.is_local(), &self.vetting) {
-            vetting.check(&head, input.stream.address())?;
+        let path = head.path();
+        let upgrades = self.upgrades.as_deref();
+        let mut scope = upgrades.and_then(|upgrades| upgrades.scope(&vet::bearer(&head)));
+        let upgrade = upgrades.filter(|known| upgrade::is_asked_for(&head) && known.knows(path));
+        let open = upgrade.is_some_and(|upgrade| upgrade.is_open(path));
+        if let (false, false, Some(vetting)) = (open, input.stream.is_local(), &self.vetting) {
+            scope = vetting.check(&head, input.stream.address(), scope)?;
+        }
+        if scope.is_some() && !open && path != MCP_PATH {
+            return Err(Refusal::new(403, "this token is for /mcp alone"));
+        }
+        if let Some(upgrade) = upgrade {
+            return Ok(self.upgrade(upgrade, path, input, place));
         }
         let length = head.length()?;
         self.go_on(&head, &length, input)?;
@@ -337,12 +358,35 @@ impl Shared {
             return Ok(Next::End);
         }
         let keep_alive = head.keeps_alive() && !self.stopped.load(Ordering::Acquire);
-        match self.relay.carry(&head, &body.bytes, input, keep_alive) {
+        match self
+            .relay
+            .carry(&head, &body.bytes, input, keep_alive, scope)
+        {
             Relayed::Whole if keep_alive => Ok(Next::Another),
             Relayed::Whole => Ok(Next::Linger),
             Relayed::Broken => Ok(Next::End),
             Relayed::Refused(refusal) => Err(refusal),
         }
+    }
+
+    /// The connection goes on as something else, to its end.
+    fn upgrade(
+        &self,
+        upgrades: &dyn Upgrades,
+        path: &str,
+        input: &mut Input,
+        place: &mut Place<'_>,
+    ) -> Next {
+        let stream = Arc::clone(&input.stream);
+        if (&*stream).write_all(SWITCHING.as_bytes()).is_ok() {
+            let connection = Upgraded::new(stream, input.take_all());
+            if let Some(serve) = upgrades.admit(path, connection) {
+                if place.set(Doing::Busy) {
+                    serve();
+                }
+            }
+        }
+        Next::End
     }
 
     /// Tells a client that asks first to send its body (RFC 9110, section 10.1.1).

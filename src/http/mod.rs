@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+pub mod base64;
 mod body;
 mod exchange;
 mod gate;
@@ -20,6 +21,7 @@ mod sessions;
 mod sse;
 mod stream;
 mod table;
+pub mod upgrade;
 mod vet;
 
 use std::io;
@@ -34,7 +36,8 @@ use serde_json::Value;
 use crate::mcp::dispatch::Server;
 
 pub use answer::Refusal;
-pub use vet::Vetting;
+pub use upgrade::{Upgraded, Upgrades};
+pub use vet::{Vetting, same};
 
 use exchange::Desk;
 use gate::Gate;
@@ -64,6 +67,8 @@ pub struct Setup {
     pub inner: PathBuf,
     pub server: Arc<Server>,
     pub api: Arc<dyn Api>,
+    /// What connections can go on as besides HTTP.
+    pub upgrades: Option<Arc<dyn Upgrades>>,
     /// Our user, whose processes may use the Unix socket.
     pub uid: u32,
     /// How many descriptors this process may have open.
@@ -94,6 +99,7 @@ impl Serving {
             tcp: setup.tcp,
             vetting: setup.vetting,
             server: setup.server,
+            upgrades: setup.upgrades,
             relay,
             uid: setup.uid,
             descriptors: setup.descriptors,

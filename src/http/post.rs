@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, Sender, at, bounded, never, select, unbounded}
 
 use super::Refusal;
 use super::answer::Answer;
+use super::base64;
 use super::exchange::Exchange;
 use super::route::{Asked, Routes};
 use super::sse::Events;
@@ -48,7 +49,7 @@ pub fn carry_out(routes: &Routes, asked: Asked, exchange: &Exchange) {
         (Err(refusal), _) | (_, Err(refusal)) => return asked.answer(refusal.into()),
     };
     let kind = kind(&asked.body, &headers);
-    let connection = match connection(routes, &asked, kind, &headers) {
+    let connection = match connection(routes, &asked, kind, &headers, exchange) {
         Ok(connection) => connection,
         Err(answer) => return asked.answer(answer),
     };
@@ -80,7 +81,7 @@ pub fn carry_out(routes: &Routes, asked: Asked, exchange: &Exchange) {
 }
 
 /// `DELETE /mcp`.
-pub fn end_session(routes: &Routes, asked: &Asked) -> Result<Answer, Refusal> {
+pub fn end_session(routes: &Routes, asked: &Asked, exchange: &Exchange) -> Result<Answer, Refusal> {
     let modern = |version: &str| !LEGACY.contains(&version);
     if asked.header("MCP-Protocol-Version").is_some_and(modern) {
         return Err(Refusal::allow("POST"));
@@ -88,10 +89,16 @@ pub fn end_session(routes: &Routes, asked: &Asked) -> Result<Answer, Refusal> {
     let id = asked
         .header(SESSION)
         .ok_or_else(|| Refusal::new(400, format!("the header {SESSION} is missing")))?;
-    match routes.sessions.end(id) {
+    match own(routes, id, exchange).is_some() && routes.sessions.end(id) {
         true => Ok(Answer::empty(204)),
         false => Err(no_session()),
     }
+}
+
+/// A session, for who began it: with another token it is none.
+fn own(routes: &Routes, id: &str, exchange: &Exchange) -> Option<Arc<Connection>> {
+    let connection = routes.sessions.get(id)?;
+    (connection.scope() == exchange.scope.as_deref()).then_some(connection)
 }
 
 fn no_session() -> Refusal {
@@ -104,7 +111,9 @@ fn connection(
     asked: &Asked,
     kind: Kind,
     headers: &Headers,
+    exchange: &Exchange,
 ) -> Result<Arc<Connection>, Answer> {
+    let scope = exchange.scope.clone();
     let actor = asked.header("X-Terminal-Actor").map(str::to_owned);
     let version = match headers.protocol_version.as_deref() {
         _ if kind != Kind::Legacy => None,
@@ -125,12 +134,14 @@ fn connection(
         },
     };
     match (kind, asked.header(SESSION)) {
-        (Kind::Modern, _) => Ok(Arc::new(routes.server.stateless(actor, None))),
-        (Kind::Initialize, _) => Ok(Arc::new(routes.server.connect(actor))),
-        (Kind::Legacy, Some(id)) => routes.sessions.get(id).ok_or_else(|| no_session().into()),
+        (Kind::Modern, _) => Ok(Arc::new(routes.server.stateless(actor, None).scoped(scope))),
+        (Kind::Initialize, _) => Ok(Arc::new(routes.server.connect(actor).scoped(scope))),
+        (Kind::Legacy, Some(id)) => own(routes, id, exchange).ok_or_else(|| no_session().into()),
         (Kind::Legacy, None) => {
             let version = version.unwrap_or(UNSAID_VERSION);
-            Ok(Arc::new(routes.server.stateless(actor, Some(version))))
+            Ok(Arc::new(
+                routes.server.stateless(actor, Some(version)).scoped(scope),
+            ))
         }
     }
 }
@@ -370,31 +381,8 @@ fn decode(value: &str) -> Option<String> {
         .and_then(|rest| rest.strip_suffix("?="));
     match wrapped {
         None => Some(value.to_owned()),
-        Some(text) => String::from_utf8(base64(text)?).ok(),
+        Some(text) => String::from_utf8(base64::decode(text)?).ok(),
     }
-}
-
-/// Base64 (RFC 4648, section 4), padded or not. None for anything else.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let text = text.trim_end_matches('=');
-    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
-    for group in text.as_bytes().chunks(4) {
-        let mut bits = 0u32;
-        for &digit in group {
-            let value = DIGITS.iter().position(|&known| known == digit)?;
-            bits = bits << 6 | value as u32;
-        }
-        let whole = match group.len() {
-            4 => 3,
-            3 => 2,
-            2 => 1,
-            _ => return None,
-        };
-        bits <<= 6 * (4 - group.len());
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..1 + whole]);
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -92,9 +92,16 @@ impl Relay {
         }
     }
 
-    /// Has a request answered.
-    pub fn carry(&self, head: &Head, body: &[u8], input: &mut Input, keep_alive: bool) -> Relayed {
-        let (inner, exchange) = match self.hand_over(head, body) {
+    /// Has a request answered, of one who may use only what `scope` says, if it says anything.
+    pub fn carry(
+        &self,
+        head: &Head,
+        body: &[u8],
+        input: &mut Input,
+        keep_alive: bool,
+        scope: Option<Arc<str>>,
+    ) -> Relayed {
+        let (inner, exchange) = match self.hand_over(head, body, scope) {
             Ok(taken) => taken,
             Err(refusal) => return Relayed::Refused(refusal),
         };
@@ -116,11 +123,16 @@ impl Relay {
     }
 
     /// Sends the request until the listener has it.
-    fn hand_over(&self, head: &Head, body: &[u8]) -> Result<(UnixStream, Arc<Exchange>), Refusal> {
+    fn hand_over(
+        &self,
+        head: &Head,
+        body: &[u8],
+        scope: Option<Arc<str>>,
+    ) -> Result<(UnixStream, Arc<Exchange>), Refusal> {
         let deadline = Instant::now() + TRIED;
         loop {
             let generation = self.listener.generation();
-            let (key, exchange) = self.desk.enter();
+            let (key, exchange) = self.desk.enter(scope.clone());
             let message = self.message(head, body, &key);
             let (first, rest) = message.split_at(message.len().min(FIRST_PIECE));
             let tried = {

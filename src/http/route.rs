@@ -75,7 +75,7 @@ impl Routes {
         if read.is_err() || asked.body.len() != whole {
             return asked.answer(Refusal::new(400, "the body broke off").into());
         }
-        match self.path(&asked) {
+        match self.path(&asked, exchange) {
             Ok(Some(answer)) => asked.answer(answer),
             Ok(None) => post::carry_out(self, asked, exchange),
             Err(refusal) => asked.answer(refusal.into()),
@@ -83,7 +83,7 @@ impl Routes {
     }
 
     /// The answer of a path, none for `POST /mcp`.
-    fn path(&self, asked: &Asked) -> Result<Option<Answer>, Refusal> {
+    fn path(&self, asked: &Asked, exchange: &Exchange) -> Result<Option<Answer>, Refusal> {
         let method = asked.request.method().as_str();
         let url = asked.request.url();
         let path = url.split('?').next().unwrap_or_default();
@@ -95,7 +95,7 @@ impl Routes {
         match path {
             "/mcp" => match method {
                 "POST" => Ok(None),
-                "DELETE" => post::end_session(self, asked).map(Some),
+                "DELETE" => post::end_session(self, asked, exchange).map(Some),
                 _ => Err(Refusal::allow("POST, DELETE")),
             },
             OPEN_PATH => get(&|| Ok(self.api.health())),

@@ -2,6 +2,7 @@
 //! not know what is asked for.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use super::Refusal;
 use super::head::Head;
@@ -18,8 +19,14 @@ pub struct Vetting {
 }
 
 impl Vetting {
-    /// Checks a request that came to this address.
-    pub fn check(&self, head: &Head, address: Option<IpAddr>) -> Result<(), Refusal> {
+    /// Checks a request that came to this address. `scope` is what its bearer opens, where that is only a part of what
+    /// is served; it is returned where it counts.
+    pub fn check(
+        &self,
+        head: &Head,
+        address: Option<IpAddr>,
+        scope: Option<Arc<str>>,
+    ) -> Result<Option<Arc<str>>, Refusal> {
         let host = head.get("host").unwrap_or_default();
         if !self.is_ours(host_of(&host), address) {
             return Err(Refusal::new(403, "the Host is not this server's"));
@@ -36,15 +43,13 @@ impl Vetting {
             }
         }
         if head.method == "GET" && head.path() == OPEN_PATH {
-            return Ok(());
+            return Ok(None);
         }
-        let shown = head.get("authorization").unwrap_or_default();
-        let shown = match shown.split_once(' ') {
-            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
-            _ => "",
-        };
-        if same(shown.as_bytes(), self.token.as_bytes()) {
-            return Ok(());
+        if scope.is_some() {
+            return Ok(scope);
+        }
+        if same(bearer(head).as_bytes(), self.token.as_bytes()) {
+            return Ok(None);
         }
         Err(Refusal::new(
             401,
@@ -61,6 +66,15 @@ impl Vetting {
     }
 }
 
+/// The bearer token that a request shows; empty for none.
+pub fn bearer(head: &Head) -> String {
+    let shown = head.get("authorization").unwrap_or_default();
+    match shown.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim().to_owned(),
+        _ => String::new(),
+    }
+}
+
 /// A host without its port.
 fn host_of(text: &str) -> &str {
     let port = text.rsplit_once(':').filter(|(host, port)| {
@@ -71,7 +85,7 @@ fn host_of(text: &str) -> &str {
 }
 
 /// Compares in a time that does not tell where the two differ.
-fn same(one: &[u8], other: &[u8]) -> bool {
+pub fn same(one: &[u8], other: &[u8]) -> bool {
     let differences = one.iter().zip(other).fold(0, |sum, (a, b)| sum | (a ^ b));
     std::hint::black_box(differences) == 0 && one.len() == other.len()
 }
@@ -87,8 +101,8 @@ mod tests {
             hosts: vec!["box".into()],
         };
         let head = Head::parse(text.as_bytes()).unwrap();
-        let checked = vetting.check(&head, Some([10, 0, 0, 7].into()));
-        checked.map_or_else(|refusal| refusal.status, |()| 200)
+        let checked = vetting.check(&head, Some([10, 0, 0, 7].into()), None);
+        checked.map_or_else(|refusal| refusal.status, |_| 200)
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub struct Connection {
     pending: Arc<Pending>,
     handshake: Mutex<Handshake>,
     introduction: Mutex<Introduction>,
+    scope: Option<Arc<str>>,
 }
 
 /// What is known of a client beside what it says itself.
@@ -119,6 +120,7 @@ impl Server {
                 actor,
                 ..Introduction::default()
             }),
+            scope: None,
         }
     }
 
@@ -269,7 +271,7 @@ impl Server {
             }
             Era::Legacy => self.legacy(connection, method, &params),
             Era::Modern { .. } => self
-                .modern(method, &params)
+                .modern(connection, method, &params)
                 .map(|result| complete(result, self.identity())),
         };
         Step::Answer(Response { id: Some(id), body })
@@ -285,12 +287,19 @@ impl Server {
             "initialize" => Ok(self.initialize(connection, params)),
             // Logging is not declared, but clients set its level all the same and give up over an error.
             "ping" | "logging/setLevel" => Ok(json!({})),
-            "tools/list" => self.list(params).map(|tools| json!({ "tools": tools })),
+            "tools/list" => self
+                .list(connection, params)
+                .map(|tools| json!({ "tools": tools })),
             _ => Err(RpcError::method_not_found(method)),
         }
     }
 
-    fn modern(&self, method: &str, params: &Params) -> Result<Value, RpcError> {
+    fn modern(
+        &self,
+        connection: &Connection,
+        method: &str,
+        params: &Params,
+    ) -> Result<Value, RpcError> {
         match method {
             "server/discover" => Ok(json!({
                 "supportedVersions": MODERN,
@@ -300,7 +309,7 @@ impl Server {
                 "cacheScope": CACHE_SCOPE,
             })),
             "tools/list" => self
-                .list(params)
+                .list(connection, params)
                 .map(|tools| json!({ "tools": tools, "ttlMs": TTL_MS, "cacheScope": CACHE_SCOPE })),
             _ => Err(RpcError::method_not_found(method)),
         }
@@ -335,9 +344,14 @@ impl Server {
         json!({ "agent": self.service.agent(connection.id) })
     }
 
-    fn list(&self, params: &Params) -> Result<Vec<Value>, RpcError> {
+    fn list(&self, connection: &Connection, params: &Params) -> Result<Vec<Value>, RpcError> {
         match params.fields.get("cursor") {
-            None | Some(Value::Null) => Ok(self.service.tools().iter().map(listed).collect()),
+            None | Some(Value::Null) => Ok(self
+                .service
+                .tools(connection.scope())
+                .iter()
+                .map(Tool::listed)
+                .collect()),
             Some(_) => Err(RpcError::invalid_params(
                 "unknown cursor: the list has one page",
             )),
@@ -364,7 +378,8 @@ impl Server {
             None | Some(Value::Null) => Map::new(),
             Some(_) => return Err(RpcError::invalid_params("arguments must be an object")),
         };
-        if !self.service.tools().iter().any(|tool| tool.name == name) {
+        let tools = self.service.tools(connection.scope());
+        if !tools.iter().any(|tool| tool.name == name) {
             return Err(RpcError::invalid_params(format_args!(
                 "unknown tool: {}",
                 quoted(&name)
@@ -385,6 +400,7 @@ impl Server {
             folder,
         } = connection.introduction().clone();
         let client = Client {
+            scope: connection.scope.clone(),
             connection: connection.id,
             actor,
             earlier,
@@ -417,6 +433,17 @@ impl fmt::Debug for Server {
 }
 
 impl Connection {
+    /// The same, for a client whose token opens only a part of what is served: which, only the service knows.
+    pub fn scoped(mut self, scope: Option<Arc<str>>) -> Connection {
+        self.scope = scope;
+        self
+    }
+
+    /// What its client's token opens, where that is not all.
+    pub fn scope(&self) -> Option<&str> {
+        self.scope.as_deref()
+    }
+
     /// Ends the waits of the connection's calls, also of those that begin later. They are still answered.
     pub fn stop(&self) {
         self.pending.stop();
@@ -455,32 +482,6 @@ impl fmt::Debug for Connection {
             .field("handshake", &self.handshake)
             .finish_non_exhaustive()
     }
-}
-
-/// A tool as `tools/list` shows it.
-fn listed(tool: &Tool) -> Value {
-    let hints = tool.annotations;
-    let mut object = json!({
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": tool.input_schema,
-        "annotations": {
-            // Where clients of 2025-03-26 look for it.
-            "title": tool.title,
-            "readOnlyHint": hints.read_only,
-            "destructiveHint": hints.destructive,
-            "idempotentHint": hints.idempotent,
-            "openWorldHint": hints.open_world,
-        },
-    });
-    if let Some(schema) = &tool.output_schema {
-        object["outputSchema"] = schema.clone();
-    }
-    if tool.always_load {
-        object["_meta"] = json!({ "anthropic/alwaysLoad": true });
-    }
-    object
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Service for Fake {
         }
     }
 
-    fn tools(&self) -> &[Tool] {
+    fn tools(&self, _: Option<&str>) -> &[Tool] {
         &self.tools
     }
 

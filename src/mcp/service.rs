@@ -1,9 +1,10 @@
 //! What MCP serves: the tools' types and the trait behind them. Must not know how any tool works.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::pending::Progress;
 
@@ -13,8 +14,8 @@ pub trait Service: Send + Sync + 'static {
     fn info(&self) -> ServerInfo;
 
     /// The tools in the order in which `tools/list` shows them. The order and the tools stay the same for the
-    /// life of the service, and on every connection.
-    fn tools(&self) -> &[Tool];
+    /// life of the service, and on every connection of one scope.
+    fn tools(&self, scope: Option<&str>) -> &[Tool];
 
     /// Carries out one call of a tool from [`Service::tools`]; may block for as long as the call's own timeout.
     /// Bad arguments are a result with `is_error`. A panic is caught and answered by the caller.
@@ -52,6 +53,34 @@ pub struct Tool {
     pub annotations: Annotations,
     /// Asks clients that load tools on demand to keep this one loaded.
     pub always_load: bool,
+}
+
+impl Tool {
+    /// As `tools/list` shows it.
+    pub fn listed(&self) -> Value {
+        let hints = self.annotations;
+        let mut object = json!({
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            "annotations": {
+                // Where clients of 2025-03-26 look for it.
+                "title": self.title,
+                "readOnlyHint": hints.read_only,
+                "destructiveHint": hints.destructive,
+                "idempotentHint": hints.idempotent,
+                "openWorldHint": hints.open_world,
+            },
+        });
+        if let Some(schema) = &self.output_schema {
+            object["outputSchema"] = schema.clone();
+        }
+        if self.always_load {
+            object["_meta"] = json!({ "anthropic/alwaysLoad": true });
+        }
+        object
+    }
 }
 
 /// The hints of MCP's ToolAnnotations.
@@ -94,6 +123,8 @@ pub struct Client {
     pub name: Option<String>,
     /// `clientInfo.version`, as the client gave it.
     pub version: Option<String>,
+    /// What its token opens, where that is not all.
+    pub scope: Option<Arc<str>>,
 }
 
 /// What a call came to.

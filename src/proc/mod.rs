@@ -102,6 +102,12 @@ impl Proc {
             .is_ok_and(|root| root.join(below).is_file())
     }
 
+    /// The kernel's function that the process sleeps in; "0" or empty when it does not sleep, or may not be seen.
+    pub fn wchan(&self, pid: Pid) -> String {
+        let name = self.bytes(pid, "wchan").unwrap_or_default();
+        String::from_utf8_lossy(name.trim_ascii()).into_owned()
+    }
+
     /// The namespaces it lives in, each as the kernel names it (`mnt:[4026531840]`), in the order of NAMESPACES. None when
     /// they are hidden, as another user's are.
     pub fn namespaces(&self, pid: Pid) -> Option<Vec<PathBuf>> {

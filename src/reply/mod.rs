@@ -1,8 +1,10 @@
 //! From facts to text: what a model reads. Pure: no I/O, no clock.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod clip;
 pub mod header;
+pub mod summary;
 pub mod words;
 
 use serde_json::{Map, Value};

@@ -12,6 +12,23 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// A moment in seconds since the epoch as RFC 3339 has it, in UTC: "2026-07-28T12:00:00Z".
+pub fn rfc3339(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years from March on, so that the leap day is the last; 400 of them have 146,097 days.
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let of_years = of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096;
+    let year = of_years / 365;
+    let day_of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3_600, rest % 3_600 / 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
 /// "99,920".
 pub fn number(n: u64) -> String {
     let digits = n.to_string();
@@ -48,6 +65,21 @@ pub fn one_line(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As date(1) prints them.
+    #[test]
+    fn moments() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_827_696, "2000-02-29T12:34:56Z"),
+            (1_785_240_000, "2026-07-28T12:00:00Z"),
+            (4_107_542_399, "2100-02-28T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(rfc3339(seconds), text);
+        }
+    }
 
     #[test]
     fn readable() {

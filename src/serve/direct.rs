@@ -23,7 +23,7 @@ impl Direct {
     }
 
     pub fn tools(&self) -> &[Tool] {
-        self.tools.tools()
+        self.tools.tools(None)
     }
 
     /// Calls one tool; nothing cancels it.
@@ -36,6 +36,7 @@ impl Direct {
             folder: None,
             name: Some(self.agent.into()),
             version: None,
+            scope: None,
         };
         self.tools.call(Call {
             name: tool.into(),

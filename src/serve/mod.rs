@@ -31,10 +31,14 @@ pub fn tools(config: &Config, socket: Option<PathBuf>) -> Tools {
             // systemd sets it for the processes of a service (systemd.exec(5)).
             apart: socket.is_some() && std::env::var_os("INVOCATION_ID").is_some(),
             socket,
+            keep_closed_days: config.keep_closed_days,
+            // Standard error is what a client or systemd keeps as the server's log.
+            log: |line| eprintln!("paneglass: {line}"),
         },
         read_only: config.read_only,
         toolsets: config.toolsets.clone(),
         wait_most: Duration::from_millis(config.wait_max_ms),
+        summary: config.summary,
     })
 }
 
@@ -44,7 +48,7 @@ fn folder() -> Option<String> {
 }
 
 /// This program, for panes to start again. Without a /proc the name it was called by must do.
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| {
         std::env::args_os()
             .next()

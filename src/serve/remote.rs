@@ -26,7 +26,7 @@ pub struct Remote {
 
 /// The socket of the server that this configuration means, if one runs: the one that holds its state directory, or,
 /// where the user has named no state directory, the one at the usual place.
-fn socket(config: &Config) -> Option<PathBuf> {
+pub fn socket(config: &Config) -> Option<PathBuf> {
     let usual = || Some(config.socket_path.clone()).filter(|_| !config.home_is_named);
     shared::running(config).or_else(usual)
 }

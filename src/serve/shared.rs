@@ -10,12 +10,16 @@ use super::api::Told;
 use super::socket::Socket;
 use super::token;
 use crate::config::Config;
-use crate::http::{Serving, Setup, Vetting};
+use crate::devices::Hub;
+use crate::devices::device::address::Address;
+use crate::http::{Serving, Setup, Upgrades, Vetting};
 use crate::mcp::Service;
 use crate::mcp::dispatch::Server;
+use crate::store::layout::Layout;
 use crate::sys::poll::{Interest, poll};
 use crate::sys::stop::StopSignals;
 use crate::sys::{limits, passwd};
+use crate::tools::device::{Devices, Ways};
 
 /// From the signal that asks to stop until the process ends, whatever is not done yet.
 const CLOSING: Duration = Duration::from_millis(1800);
@@ -32,12 +36,24 @@ pub struct Tcp {
     pub host: Option<String>,
 }
 
+/// Devices, where they are asked for.
+#[derive(Clone, Debug)]
+pub struct ForDevices {
+    /// What they are told to join.
+    pub url: Option<String>,
+}
+
 /// Serves until a signal asks to stop; `say` is told, a line at a time, where. Sessions live on in tmux.
-pub fn serve(config: &Config, tcp: Option<&Tcp>, say: impl Fn(&str)) -> Result<(), String> {
+pub fn serve(
+    config: &Config,
+    tcp: Option<&Tcp>,
+    devices: Option<&ForDevices>,
+    say: impl Fn(&str),
+) -> Result<(), String> {
     let text = |error: std::io::Error| format!("cannot start: {error}");
     let signals = StopSignals::catch().map_err(text)?;
     let (socket, unix) = Socket::bind(&config.socket_path)?;
-    let tools = Arc::new(super::tools(config, Some(socket.path.clone())));
+    let mut tools = super::tools(config, Some(socket.path.clone()));
     // Takes the lock of the state directory and picks its sessions up, before anybody is told that we are here.
     tools.sessions().map_err(|error| error.to_string())?;
     // They have raised it.
@@ -58,6 +74,15 @@ pub fn serve(config: &Config, tcp: Option<&Tcp>, say: impl Fn(&str)) -> Result<(
         let address = listener.local_addr().map_err(text)?;
         lines.push(format!("serving http://{address}/mcp"));
     }
+    let mut upgrades: Option<Arc<dyn Upgrades>> = None;
+    if let Some(devices) = devices {
+        let hub = Hub::open(Layout::new(config.home.clone()).devices());
+        let hub = Arc::new(hub.map_err(|error| error.to_string())?);
+        upgrades = Some(Arc::clone(&hub) as Arc<dyn Upgrades>);
+        let ways = ways(devices, tcp, &listeners);
+        tools = tools.with_devices(Devices { hub, ways });
+    }
+    let tools = Arc::new(tools);
     let server = Arc::new(Server::new(Arc::clone(&tools) as Arc<dyn Service>));
     let mut serving = Serving::start(Setup {
         unix,
@@ -66,6 +91,7 @@ pub fn serve(config: &Config, tcp: Option<&Tcp>, say: impl Fn(&str)) -> Result<(
         inner: socket.inner(),
         server: Arc::clone(&server),
         api: Arc::new(Told::new(tools).map_err(text)?),
+        upgrades,
         uid: passwd::uid(),
         descriptors,
     })
@@ -98,6 +124,31 @@ fn listen(tcp: &Tcp) -> Result<Vec<TcpListener>, String> {
     Ok([Some(first), v6(port).ok()].into_iter().flatten().collect())
 }
 
+/// How machines get here that are to join.
+fn ways(devices: &ForDevices, tcp: Option<&Tcp>, listeners: &[TcpListener]) -> Ways {
+    let user = passwd::me().map(|user| format!("{}@", user.name));
+    let port = listeners.first().and_then(|first| first.local_addr().ok());
+    let host = match tcp.and_then(|tcp| tcp.host.as_deref()) {
+        None => LOOPBACK[0].to_owned(),
+        // No address of any machine: all addresses of this one.
+        Some("0.0.0.0" | "::" | "[::]") => passwd::hostname(),
+        Some(host) if host.contains(':') && !host.starts_with('[') => format!("[{host}]"),
+        Some(host) => host.to_owned(),
+    };
+    let listening = port.map(|address| format!("http://{host}:{}", address.port()));
+    let near = devices.url.clone().or(listening).map(|url| {
+        // Whoever has the server listen on a network trusts that network.
+        match Address::parse(&url, false).is_err() && Address::parse(&url, true).is_ok() {
+            true => format!("{url} --insecure"),
+            false => url,
+        }
+    });
+    Ways {
+        near,
+        far: format!("ssh://{}{}", user.unwrap_or_default(), passwd::hostname()),
+    }
+}
+
 /// The names that clients may call this machine by, besides the loopback's.
 fn hosts(tcp: &Tcp) -> Vec<String> {
     let named = tcp
@@ -112,7 +163,6 @@ fn hosts(tcp: &Tcp) -> Vec<String> {
 
 /// Where a server of many clients serves the state directory of this configuration now; none when none does.
 pub fn running(config: &Config) -> Option<PathBuf> {
-    use crate::store::layout::Layout;
     use crate::store::lock::Lock;
     let holder = Lock::holder(&Layout::new(config.home.clone()).lock())
         .ok()

@@ -1,12 +1,14 @@
 //! What a session remembers of each agent, over a restart too.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::regions::RegionId;
 use super::state::State;
 use super::{Session, StoreError};
-use crate::store::atomic;
 use crate::store::layout::SessionDir;
+use crate::store::{atomic, marker};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -30,6 +32,8 @@ pub struct Agent {
     /// The screen's rows as it last saw them. Not kept over a restart: then it is told the whole again.
     #[serde(skip)]
     pub screen: Option<Vec<String>>,
+    /// Advice it has been given here: each kind is given once.
+    pub advised: BTreeSet<String>,
 }
 
 impl Session {
@@ -47,6 +51,16 @@ impl Session {
         state.agents.insert(agent.to_string(), new);
         drop(state);
         self.save();
+    }
+
+    /// Somebody has looked at it: the logs of a closed session stay that much longer.
+    pub fn used(&self) {
+        let mut state = self.state();
+        if state.ending.is_some() {
+            if let Err(error) = marker::set(&self.dir.last_used()) {
+                note(&mut state, &error);
+            }
+        }
     }
 
     /// After a call: writes down what the agents have been told and left, when that has changed, and the lines of

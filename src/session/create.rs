@@ -16,7 +16,7 @@ use crate::place::files::{self, Shell};
 use crate::store::records::Records;
 use crate::store::spawn::Spawn;
 use crate::store::text::TextLog;
-use crate::store::{atomic, dir, layout::SessionDir};
+use crate::store::{atomic, dir, layout::SessionDir, marker};
 use crate::sys::{passwd, random};
 use crate::term::{Options, Terminal, width};
 use crate::tmux::format::shell_line;
@@ -103,6 +103,9 @@ impl Sessions {
         program: Program,
     ) -> Result<Arc<Session>, Error> {
         dir::private(&dir.path)?;
+        if request.delete_logs_on_close {
+            marker::set(&dir.delete_on_close())?;
+        }
         // Made here, so that they can be watched before the tap writes the first byte.
         for path in [dir.raw(), dir.times()] {
             atomic::replace(&path, b"")?;

@@ -22,12 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The thread that looks into ends: it may ask tmux several times, which the follower must not wait for. `repair`
-/// gives a session's pane a new tap.
+/// gives a session's pane a new tap; `told` is called when an end is known.
 pub fn start(
     tmux: Tmux,
     proc: Proc,
     ended: Receiver<Ended>,
     repair: impl Fn(&Session) + Send + 'static,
+    told: impl Fn() + Send + 'static,
 ) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new()
         .name("ends".into())
@@ -35,7 +36,10 @@ pub fn start(
             // Ends when the follower, which holds the sender, has ended.
             while let Ok(ended) = ended.recv() {
                 match ended {
-                    Ended::Pane(session) => settle(&session, &tmux, &proc),
+                    Ended::Pane(session) => {
+                        settle(&session, &tmux, &proc);
+                        told();
+                    }
                     Ended::Tap(session) => tap_ended(&session, &tmux, &repair),
                 }
             }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{self, atomic, present};
+use crate::sys::passwd;
 
 /// The format of the state directory. A newer one is refused, an older one read.
 pub const FORMAT: u32 = 1;
@@ -84,6 +85,13 @@ impl Meta {
     /// The name by which tmux knows the window that it stands in.
     pub fn window(&self) -> &str {
         self.window.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Made by a server of this host and of this tmux socket: only such a one may call it closed.
+    pub fn is_of(&self, tmux_socket: &str) -> bool {
+        self.host == passwd::hostname()
+            && self.tmux_socket == tmux_socket
+            && self.tmux_tmpdir == std::env::var("TMUX_TMPDIR").ok()
     }
 
     pub fn write(&self, path: &Path) -> Result<(), store::Error> {

@@ -14,7 +14,6 @@ use super::{Error, Meta, Session, Sessions, ends};
 use crate::store;
 use crate::store::layout::SessionDir;
 use crate::store::records::{self, Records};
-use crate::sys::passwd;
 use crate::tmux::Info;
 
 /// Reads every session's folder and takes it up, live or ended. A folder that is not a session's is left alone.
@@ -36,9 +35,7 @@ pub(super) fn pick_up(sessions: &Sessions) -> Result<(), Error> {
                 meta.format
             )));
         }
-        let ours = meta.host == passwd::hostname()
-            && meta.tmux_socket == sessions.settings.tmux_socket
-            && meta.tmux_tmpdir == std::env::var("TMUX_TMPDIR").ok();
+        let ours = meta.is_of(&sessions.settings.tmux_socket);
         let pane = panes
             .iter()
             .find(|info| info.tag == meta.nonce && !meta.nonce.is_empty());

@@ -126,6 +126,8 @@ pub struct Regions {
     echoing: bool,
     /// Whose line the next command is.
     pub expected: Option<String>,
+    /// How many more commands of theirs follow it.
+    pub expected_more: usize,
     /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in
     /// the middle of a row).
     pub expected_line: Option<String>,
@@ -245,11 +247,12 @@ impl Regions {
             Kind::Command => self.marked_place().or(expected),
             Kind::Input => expected,
         };
+        let who = self.next_typist(kind);
         self.list.push(Region {
             id,
             kind,
             label,
-            who: self.expected.take(),
+            who,
             place,
             started: at.ms,
             ended: None,

@@ -7,8 +7,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::follow::Follower;
+use super::housekeeper::{Bell, Housekeeper};
 use super::meta::How;
-use super::{Error, Meta, Session, adopt, ends, recovery};
+use super::{Error, Meta, Session, adopt, ends, recovery, retention};
 use crate::proc::Proc;
 use crate::store::calls::{Calls, Record};
 use crate::store::layout::{Layout, SessionDir};
@@ -34,6 +35,10 @@ pub struct Settings {
     pub socket: Option<PathBuf>,
     /// We are a service of systemd, and the sessions must not end with it.
     pub apart: bool,
+    /// Logs of closed sessions stay for so many days after their last use; 0: for ever.
+    pub keep_closed_days: u32,
+    /// Takes a line for the server's own log.
+    pub log: fn(&str),
 }
 
 impl Settings {
@@ -72,6 +77,9 @@ pub struct Sessions {
     ends: Option<JoinHandle<()>>,
     panes: OnceLock<JoinHandle<()>>,
     calls: Mutex<Calls>,
+    pub(super) bell: Bell,
+    /// What is to be done by the clock.
+    pub housekeeper: Housekeeper,
     _lock: Lock,
 }
 
@@ -126,7 +134,11 @@ impl Sessions {
                     .get_or_insert_with(|| format!("the log cannot be written on: {error}"));
             }
         };
-        let ends = ends::start(tmux.clone(), proc.clone(), receiver, repair).map_err(io)?;
+        let housekeeper = Housekeeper::start().map_err(io)?;
+        let bell = housekeeper.bell();
+        let ended = bell.clone();
+        let ended = move || ended.ring(retention::CHORE);
+        let ends = ends::start(tmux.clone(), proc.clone(), receiver, repair, ended).map_err(io)?;
         let calls = Mutex::new(Calls::new(layout.calls(), layout.old_calls()));
         let sessions = Sessions {
             settings,
@@ -143,6 +155,8 @@ impl Sessions {
             ends: Some(ends),
             panes: OnceLock::new(),
             calls,
+            bell,
+            housekeeper,
             _lock: lock,
         };
         recovery::pick_up(&sessions)?;
@@ -189,7 +203,9 @@ impl Sessions {
 
     /// Every session of this server and every live one, by name; `closed` has the others.
     pub fn all(&self) -> Vec<Arc<Session>> {
-        self.list().values().cloned().collect()
+        let mut all: Vec<Arc<Session>> = self.list().values().cloned().collect();
+        all.retain(|session| !self.deleted(session));
+        all
     }
 
     /// What every session is, with how it ended, also those of earlier servers.
@@ -221,8 +237,9 @@ impl Sessions {
 
     /// A session by name, live or ended.
     pub fn get(&self, name: &str) -> Result<Arc<Session>, Error> {
-        if let Some(session) = self.list().get(name) {
-            return Ok(session.clone());
+        let found = self.list().get(name).cloned();
+        if let Some(session) = found.filter(|session| !self.deleted(session)) {
+            return Ok(session);
         }
         if let Some(session) = self.open_closed(name)? {
             return Ok(session);
@@ -232,8 +249,12 @@ impl Sessions {
             [] => "no session is open: `session_create` makes one".to_string(),
             names => format!("open sessions: {}", names.join(", ")),
         };
+        let gone = match self.retention().removed(name) {
+            Some(removed) => format!("; {removed}"),
+            None => String::new(),
+        };
         Err(Error::Refused(format!(
-            "there is no session {name:?}; {known}"
+            "there is no session {name:?}{gone}; {known}"
         )))
     }
 
@@ -247,7 +268,13 @@ impl Sessions {
         let Some(meta) = self.closed().get(name).cloned() else {
             return Ok(None);
         };
-        let session = recovery::open(meta, self.layout.session(name))?;
+        let dir = self.layout.session(name);
+        // Another process, or a person, has deleted it.
+        if !dir.path.exists() {
+            self.closed().remove(name);
+            return Ok(None);
+        }
+        let session = recovery::open(meta, dir)?;
         self.list().insert(name.to_string(), session.clone());
         self.closed().remove(name);
         Ok(Some(session))
@@ -260,6 +287,15 @@ impl Sessions {
             Some(info) if info.tag == tag => Ok(self.tmux.kill(pane)?),
             _ => Ok(()),
         }
+    }
+
+    /// True when a closed session's folder has gone: another process, or a person, has deleted it.
+    fn deleted(&self, session: &Session) -> bool {
+        let gone = session.state().ending.is_some() && !session.dir.path.exists();
+        if gone {
+            self.list().remove(&session.name);
+        }
+        gone
     }
 
     /// The same, for what needs a living one.
@@ -320,10 +356,7 @@ impl Sessions {
         if let Some(follower) = &self.follower {
             follower.forget(session);
         }
-        if session.meta.delete_logs_on_close {
-            self.delete(session);
-        }
-        Ok(())
+        self.after_close(&session.name)
     }
 
     /// Ends the session's pane, and its logs go as well.

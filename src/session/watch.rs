@@ -27,6 +27,42 @@ impl Watchers {
     }
 }
 
+/// Something to wait at that anybody can ring, for what is no session.
+pub struct Alarm {
+    sender: Sender<()>,
+    changes: Receiver<()>,
+}
+
+impl Alarm {
+    pub fn new() -> Alarm {
+        let (sender, changes) = bounded(1);
+        Alarm { sender, changes }
+    }
+
+    /// What rings it; it never blocks.
+    pub fn ringer(&self) -> impl Fn() + Send + Sync + 'static {
+        let sender = self.sender.clone();
+        move || {
+            // Full: it rings already.
+            let _ = sender.try_send(());
+        }
+    }
+
+    /// Waits until it has been rung since the last return, the deadline has come, or the wait is cancelled.
+    pub fn wait(&self, deadline: Instant, cancel: &Cancel) -> Woken {
+        wait(&self.changes, deadline, cancel)
+    }
+}
+
+fn wait(changes: &Receiver<()>, deadline: Instant, cancel: &Cancel) -> Woken {
+    select! {
+        // Nothing is ever sent on it: it becomes ready by disconnecting.
+        recv(cancel) -> _ => Woken::Cancelled,
+        recv(changes) -> _ => Woken::Changed,
+        recv(crossbeam_channel::at(deadline)) -> _ => Woken::Deadline,
+    }
+}
+
 /// A registered interest in one session's changes; it ends when dropped.
 pub struct Watch {
     session: Arc<Session>,
@@ -62,12 +98,7 @@ impl Session {
 impl Watch {
     /// Waits until the session has changed since the last return, the deadline has come, or the wait is cancelled.
     pub fn wait(&self, deadline: Instant, cancel: &Cancel) -> Woken {
-        select! {
-            // Nothing is ever sent on it: it becomes ready by disconnecting.
-            recv(cancel) -> _ => Woken::Cancelled,
-            recv(self.changes) -> _ => Woken::Changed,
-            recv(crossbeam_channel::at(deadline)) -> _ => Woken::Deadline,
-        }
+        wait(&self.changes, deadline, cancel)
     }
 }
 

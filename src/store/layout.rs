@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+const DELETING: &str = ".deleting-";
+
 /// The state directory.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -62,9 +64,34 @@ impl Layout {
         self.root.join("calls.log.1")
     }
 
+    /// Who may join and who has: groups of devices.
+    pub fn devices(&self) -> PathBuf {
+        self.root.join("devices.json")
+    }
+
+    /// The servers that this machine has joined as a device, with its credentials.
+    pub fn joined(&self) -> PathBuf {
+        self.root.join("joined.json")
+    }
+
     /// What clients show on TCP.
     pub fn token(&self) -> PathBuf {
         self.root.join("token")
+    }
+
+    /// One line per deleted session: when, and why.
+    pub fn removed(&self) -> PathBuf {
+        self.root.join("removed.jsonl")
+    }
+
+    /// Where a session's folder stands while it is deleted: no session has such a name.
+    pub fn deleting(&self, folder: &str) -> PathBuf {
+        self.sessions().join(format!("{DELETING}{folder}"))
+    }
+
+    /// The folder that such a name stood for.
+    pub fn deleted(name: &str) -> Option<&str> {
+        name.strip_prefix(DELETING)
     }
 }
 
@@ -118,6 +145,34 @@ impl SessionDir {
     /// What an adopted pane showed, to be logged before anything else; empty until that is known.
     pub fn seed(&self) -> PathBuf {
         self.path.join("seed")
+    }
+
+    /// A marker: the logs stay, however long nobody uses them.
+    pub fn keep(&self) -> PathBuf {
+        self.path.join("keep")
+    }
+
+    /// A marker: the logs go as soon as the session is closed.
+    pub fn delete_on_close(&self) -> PathBuf {
+        self.path.join("delete-on-close")
+    }
+
+    /// A marker: its date is when the closed session was last read.
+    pub fn last_used(&self) -> PathBuf {
+        self.path.join("last-used")
+    }
+
+    /// The files whose dates tell of use. Not those that are made again from others whenever a server starts.
+    pub fn dated(&self) -> [PathBuf; 7] {
+        [
+            self.meta(),
+            self.raw(),
+            self.times(),
+            self.regions(),
+            self.agents(),
+            self.keep(),
+            self.last_used(),
+        ]
     }
 
     /// The process id of the pane's program, written by the launcher, which is its parent.

@@ -11,6 +11,7 @@ pub mod end;
 pub mod index;
 pub mod layout;
 pub mod lock;
+pub mod marker;
 pub mod records;
 pub mod spawn;
 pub mod text;

@@ -13,10 +13,10 @@ pub mod passwd;
 pub mod peer;
 pub mod pidfd;
 pub mod poll;
-// Not all of it has a user yet: devices will.
-#[allow(dead_code)]
 pub mod pty;
 pub mod random;
+pub mod raw;
+pub mod resize;
 #[allow(dead_code)]
 pub mod signal;
 pub mod space;

@@ -6,7 +6,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+#[cfg(test)]
+use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use super::errno::{check, retry};
@@ -54,6 +56,7 @@ impl Pty {
     }
 
     /// The terminal device that programs run on, such as `/dev/pts/7`.
+    #[cfg(test)]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -69,6 +72,21 @@ impl Pty {
         // SAFETY: TIOCSWINSZ reads one winsize, which `size` is.
         check(unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &size) })?;
         Ok(())
+    }
+
+    /// The process group that the terminal's keys signal; none when no program has taken the terminal.
+    pub fn foreground(&self) -> Option<i32> {
+        // SAFETY: tcgetpgrp takes a number only.
+        let group = unsafe { libc::tcgetpgrp(self.master.as_raw_fd()) };
+        (group > 0).then_some(group)
+    }
+
+    /// The byte that means the end of input (VEOF, termios(3)); none while the terminal is raw or has no such byte.
+    pub fn end_of_input(&self) -> io::Result<Option<u8>> {
+        let settings = super::termios::settings(&self.master)?;
+        let byte = settings.c_cc[libc::VEOF];
+        let means_it = settings.c_lflag & libc::ICANON != 0 && byte != libc::_POSIX_VDISABLE;
+        Ok(means_it.then_some(byte))
     }
 
     /// Starts `command` as the leader of a new session whose controlling terminal this is, with all three standard

@@ -4,6 +4,13 @@ use std::io;
 
 use super::errno::check;
 
+/// The signals that are sent by name.
+pub const HUP: i32 = libc::SIGHUP;
+pub const INT: i32 = libc::SIGINT;
+pub const KILL: i32 = libc::SIGKILL;
+pub const TERM: i32 = libc::SIGTERM;
+pub const CONT: i32 = libc::SIGCONT;
+
 /// Signal numbers of x86_64 and aarch64, where they agree. 32 and 33 belong to the C library.
 const NAMES: [&str; 31] = [
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",

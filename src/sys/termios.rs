@@ -44,16 +44,21 @@ pub fn open_to_run_on(path: &Path) -> io::Result<File> {
 
 /// The mode of an open terminal. Fails with ENOTTY on anything else.
 pub fn mode(terminal: &impl AsFd) -> io::Result<Mode> {
+    let flags = settings(terminal)?.c_lflag;
+    Ok(Mode {
+        canonical: flags & libc::ICANON != 0,
+        echo: flags & libc::ECHO != 0,
+    })
+}
+
+/// All settings of an open terminal.
+pub(super) fn settings(terminal: &impl AsFd) -> io::Result<libc::termios> {
     let fd = terminal.as_fd().as_raw_fd();
     let mut settings = MaybeUninit::<libc::termios>::uninit();
     // SAFETY: `settings` is a writable termios, and `fd` is open for as long as `terminal` is borrowed.
     retry(|| unsafe { libc::tcgetattr(fd, settings.as_mut_ptr()) })?;
     // SAFETY: tcgetattr succeeded, so it filled the structure.
-    let flags = unsafe { settings.assume_init() }.c_lflag;
-    Ok(Mode {
-        canonical: flags & libc::ICANON != 0,
-        echo: flags & libc::ECHO != 0,
-    })
+    Ok(unsafe { settings.assume_init() })
 }
 
 /// Bytes that were typed and that no program has read yet (FIONREAD, ioctl_tty(2)). In canonical mode a line

@@ -15,6 +15,8 @@ pub struct Args {
     map: Map<String, Value>,
     /// Names asked for so far: the accepted ones.
     known: Vec<&'static str>,
+    /// Clipped output begins with the failures in its middle: the server's setting, not the caller's.
+    pub summary: bool,
 }
 
 /// `run` may wait for so long: clients lose patience first, and say so.
@@ -40,6 +42,7 @@ impl Args {
             tool,
             map,
             known: Vec::new(),
+            summary: true,
         }
     }
 

@@ -3,13 +3,19 @@
 //! Knows what a tool does, not how a message travels.
 #![forbid(unsafe_code)]
 
+mod advise;
 mod agents;
 mod appeared;
 mod args;
 mod capture_pane;
+mod create_client;
+pub mod device;
+mod execute_command;
 mod expect;
+mod guide;
 mod human;
 mod line_keys;
+mod list_clients;
 mod outcome;
 mod paste;
 mod place;
@@ -18,6 +24,7 @@ mod read;
 mod read_program;
 mod regions;
 mod report;
+mod revoke_client;
 mod rules;
 mod run;
 mod saving;
@@ -25,10 +32,14 @@ mod screen;
 mod search;
 mod send;
 mod session_close;
+mod session_control;
 mod session_create;
 mod session_list;
+mod session_logs;
+mod session_read;
 mod session_resize;
 mod session_split;
+mod session_start;
 mod shell_integrate;
 mod start_program;
 mod stop_program;
@@ -40,15 +51,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::guide;
 use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolResult};
 use crate::programs::Programs;
 use crate::reply::Reply;
 use crate::session::registry::Settings;
 use crate::session::watch::Cancel;
 use crate::session::{Error, Record, Sessions, now_ms};
+use advise::Asked;
 use agents::Agents;
 use args::Args;
+use device::Devices;
 
 /// What the tools were told at the start.
 #[derive(Clone, Debug)]
@@ -60,6 +72,8 @@ pub struct Options {
     pub toolsets: Vec<String>,
     /// The longest wait of read_program.
     pub wait_most: Duration,
+    /// Clipped output begins with the failures in its middle.
+    pub summary: bool,
 }
 
 /// All tools, and the sessions behind them. The state directory is opened by the first call, not before: clients
@@ -67,6 +81,9 @@ pub struct Options {
 pub struct Tools {
     options: Options,
     list: Vec<Tool>,
+    /// What those may use whose token is for devices alone.
+    scoped: Vec<Tool>,
+    devices: Option<Devices>,
     /// Before the sessions: it is taken apart first.
     programs: OnceLock<Programs>,
     sessions: Mutex<Option<Arc<Sessions>>>,
@@ -147,6 +164,16 @@ const TABLE: &[Entry] = &[
         tool: session_close::tool,
         call: session_close::call,
     },
+    Entry {
+        name: "session_logs",
+        tool: session_logs::tool,
+        call: session_logs::call,
+    },
+    Entry {
+        name: "guide",
+        tool: guide::tool,
+        call: guide::call,
+    },
 ];
 
 /// The programs toolset.
@@ -177,7 +204,7 @@ const PROGRAMS: &[Entry] = &[
 const SETS: &[(&str, &[Entry])] = &[
     ("terminal", TABLE),
     ("programs", PROGRAMS),
-    ("devices", &[]),
+    ("devices", device::TOOLS),
 ];
 
 /// What a tool is given beside its arguments.
@@ -191,6 +218,9 @@ pub struct Context<'a> {
     pub folder: Option<&'a str>,
     pub cancel: &'a Cancel,
     pub progress: Option<&'a Progress>,
+    pub devices: Option<&'a Devices>,
+    /// Whose devices alone the caller may use: a group's key.
+    pub scope: Option<&'a str>,
 }
 
 /// A call that did not do what was asked: one sentence for the reader, and what is known all the same.
@@ -221,6 +251,8 @@ impl Tools {
     pub fn new(options: Options) -> Tools {
         let list = SETS
             .iter()
+            // Those for devices come with the devices.
+            .filter(|(name, _)| *name != "devices")
             .filter(|(name, _)| options.toolsets.iter().any(|wanted| wanted == name))
             .flat_map(|(_, entries)| entries.iter().map(|entry| (entry.tool)()))
             .filter(|tool| tool.annotations.read_only || !options.read_only)
@@ -228,10 +260,39 @@ impl Tools {
         Tools {
             options,
             list,
+            scoped: Vec::new(),
+            devices: None,
             programs: OnceLock::new(),
             sessions: Mutex::default(),
             agents: Mutex::default(),
         }
+    }
+
+    /// The same, with the tools for devices.
+    pub fn with_devices(mut self, devices: Devices) -> Tools {
+        let read_only = self.options.read_only;
+        let offered = |tool: &Tool| tool.annotations.read_only || !read_only;
+        let entries = device::TOOLS.iter().map(|entry| (entry.tool)());
+        self.scoped = entries
+            .clone()
+            .filter(|tool| offered(tool) && tool.name != device::NOT_SCOPED)
+            .chain([session_list::of_devices()])
+            .map(|tool| Tool {
+                input_schema: device::without_token(tool.input_schema),
+                ..tool
+            })
+            .collect();
+        match self
+            .list
+            .iter_mut()
+            .find(|tool| tool.name == "session_list")
+        {
+            Some(tool) => *tool = session_list::of_both(),
+            None => self.list.push(session_list::of_devices()),
+        }
+        self.list.extend(entries.filter(offered));
+        self.devices = Some(devices);
+        self
     }
 
     /// The sessions; the first to ask opens the state directory.
@@ -241,6 +302,7 @@ impl Tools {
             return Ok(open.clone());
         }
         let open = Sessions::open(self.options.settings.clone())?;
+        open.keep_house();
         *sessions = Some(open.clone());
         // Whether anybody asks for one or not: programs past their lifetime must end.
         self.programs(&open);
@@ -265,10 +327,10 @@ impl Tools {
 
     fn carry_out(&self, call: Call) -> Result<Reply, Failure> {
         let mut entries = SETS.iter().flat_map(|(_, entries)| entries.iter());
+        let scope = call.client.scope.as_deref();
+        let offered = |entry: &&Entry| self.tools(scope).iter().any(|tool| tool.name == entry.name);
         let entry = entries.find(|entry| entry.name == call.name);
-        let Some(entry) =
-            entry.filter(|entry| self.list.iter().any(|tool| tool.name == entry.name))
-        else {
+        let Some(entry) = entry.filter(offered) else {
             return Err(Failure::from(format!("there is no tool {:?}", call.name)));
         };
         let agent = self.agents().name(&call.client);
@@ -281,19 +343,33 @@ impl Tools {
             folder: call.client.folder.as_deref(),
             cancel: &call.cancel,
             progress: call.progress.as_ref(),
+            devices: self.devices.as_ref(),
+            scope,
         };
         let session = call
             .arguments
             .get("session")
             .and_then(Value::as_str)
             .map(String::from);
-        if let Some(session) = session.as_ref().and_then(|name| sessions.get(name).ok()) {
-            session.meet(&agent);
-        }
-        let mut told = (entry.call)(Args::new(entry.name, call.arguments), &context);
+        let asked = session
+            .as_ref()
+            .and_then(|name| sessions.get(name).ok())
+            .map(|session| {
+                session.meet(&agent);
+                Asked::new(entry.name, &call.arguments, &session, &agent)
+            });
+        let mut args = Args::new(entry.name, call.arguments);
+        args.summary = self.options.summary;
+        let mut told = (entry.call)(args, &context);
         if let Some(session) = session.and_then(|name| sessions.get(&name).ok()) {
             if let Ok(reply) = told.as_mut() {
                 place::tell(&context, &session, entry.name, reply);
+            }
+            if let (Ok(reply), Some(asked)) = (&mut told, &asked) {
+                advise::add(&context, &session, asked, reply);
+            }
+            if entry.name != "session_logs" {
+                session.used();
             }
             session.save();
         }
@@ -307,12 +383,15 @@ impl Service for Tools {
             name: "paneglass".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             title: "paneglass: terminals".into(),
-            instructions: guide::INSTRUCTIONS.into(),
+            instructions: crate::guide::INSTRUCTIONS.into(),
         }
     }
 
-    fn tools(&self) -> &[Tool] {
-        &self.list
+    fn tools(&self, scope: Option<&str>) -> &[Tool] {
+        match scope {
+            None => &self.list,
+            Some(_) => &self.scoped,
+        }
     }
 
     fn call(&self, call: Call) -> ToolResult {
@@ -327,7 +406,7 @@ impl Service for Tools {
         ToolResult {
             text: reply.text(),
             is_error,
-            facts: Some(reply.facts.into()),
+            facts: (!reply.facts.is_empty()).then(|| reply.facts.into()),
             structured: reply.record.map(Value::Object),
         }
     }

@@ -1,10 +1,13 @@
 //! From a region to a reply: the one way in which run, wait and send tell of a command.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
 use crate::reply::Reply;
 use crate::reply::clip::{self, CHARS_DEFAULT, CHARS_MOST, Clipped, Ends, Shown};
 use crate::reply::header::{Header, Status};
+use crate::reply::summary::{self, Recognisers};
 use crate::reply::words;
 use crate::session::exit;
 use crate::session::regions::Region;
@@ -21,6 +24,8 @@ pub struct Show {
     /// Only lines that match, with so many after each, then the last ones.
     pub filter: Option<(regex::Regex, usize)>,
     pub last_lines: Option<usize>,
+    /// A clipped output begins with the failures in the part left out.
+    pub summary: bool,
 }
 
 /// With `show`, so many last lines follow when the caller names no number.
@@ -39,6 +44,7 @@ impl Show {
             },
             filter: None,
             last_lines: None,
+            summary: args.summary,
         })
     }
 
@@ -165,6 +171,28 @@ fn filtered(
     })
 }
 
+/// A longer output is looked through from so many lines before its end: runners sum up last, and 100,000 lines take
+/// some 20 ms.
+const LOOKED_THROUGH: u64 = 300_000;
+
+static RECOGNISERS: LazyLock<Recognisers> = LazyLock::new(Recognisers::new);
+
+/// What the lines left out tell of failures; empty when nothing.
+fn lead(snapshot: &Snapshot, span: Span, omitted: (u64, u64)) -> Result<String, Error> {
+    let mut search = RECOGNISERS.search(omitted);
+    let from = span.after.saturating_sub(LOOKED_THROUGH).max(span.first);
+    snapshot.each(span.from(from), |number, line| {
+        search.line(number + 1, &String::from_utf8_lossy(&line.bytes));
+        true
+    })?;
+    let (lines, all) = search.finish();
+    Ok(if lines.is_empty() {
+        String::new()
+    } else {
+        summary::lead(&lines, all)
+    })
+}
+
 pub fn lines(lines: Vec<(u64, Line)>) -> Vec<Shown> {
     lines
         .into_iter()
@@ -203,7 +231,11 @@ impl Told<'_> {
             place: region.and_then(|region| region.place.as_deref()),
         };
         let output = output(self.snapshot, self.span, show, self.echo)?;
-        let mut reply = Reply::new(header.to_string()).body(output.clipped.text);
+        let lead = match output.clipped.omitted.filter(|_| show.summary) {
+            Some(omitted) => lead(self.snapshot, self.span, omitted)?,
+            None => String::new(),
+        };
+        let mut reply = Reply::new(header.to_string()).body(lead + &output.clipped.text);
         facts(&mut reply, self.session, self.status);
         if let Some(region) = region {
             reply.fact("region", region.id);

@@ -112,6 +112,12 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let before = {
         let mut state = session.state();
         state.regions.expected = Some(context.agent.to_string()).filter(|_| !nothing);
+        let lines = text.matches('\n').count()
+            + keys
+                .iter()
+                .filter(|key| **key == Key::Named("Enter".into()))
+                .count();
+        state.regions.expected_more = lines.saturating_sub(1);
         let sent = Sent {
             text: text.clone(),
             keys: keys.clone(),

@@ -81,8 +81,8 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
         reply.note(format!("closed with it: {}", names.join(", ")));
     }
-    match session.meta.delete_logs_on_close {
-        true => reply.note("its logs were deleted, as it was opened to be"),
+    match !session.dir.path.exists() {
+        true => reply.note("its logs were deleted, as they were meant to be"),
         false => reply.note(format!(
             "its log stays in {} and can be read and searched",
             session.dir.path.display()

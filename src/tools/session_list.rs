@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
+use crate::devices::Hub;
+use crate::devices::job::Job;
 use crate::mcp::{Tool, schema};
 use crate::reply::Reply;
 use crate::reply::words;
@@ -12,7 +14,7 @@ use crate::session::people::Presence;
 use crate::session::{Meta, Session, now_ms};
 
 use super::args::Args;
-use super::{Context, Failure, report};
+use super::{Context, Failure, device, report};
 
 pub fn tool() -> Tool {
     Tool {
@@ -27,7 +29,112 @@ are attached, when it last printed something, and the attach command. Use it to 
     }
 }
 
-pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
+/// The same where there are devices too.
+pub fn of_both() -> Tool {
+    Tool {
+        description: "Lists every session, open and closed, also of earlier servers: what runs in it, its size, who opened it, how many people \
+are attached, when it last printed something, and the attach command. Use it to find a session again before opening a new one. With \
+`client_token` it lists the sessions of session_start on that token's devices instead, also while a device is offline.",
+        input_schema: schema::object([schema::string(
+            "client_token",
+            "The token that create_client returned: its device sessions.",
+        )]),
+        ..tool()
+    }
+}
+
+/// The same for those who see devices alone.
+pub fn of_devices() -> Tool {
+    use schema::{boolean, integer, objects, string};
+    let [exit_code, timed_out, canceled, error] = device::end_properties();
+    Tool {
+        title: "List device sessions",
+        description: "Lists the sessions of session_start by their start, also while a device is offline.",
+        input_schema: schema::object([device::token()]),
+        output_schema: Some(schema::object([objects(
+            "sessions",
+            "By their start.",
+            [
+                string("session_id", "For session_read and session_control.").required(),
+                string("client_id", "Where it runs.").required(),
+                boolean("online", "Whether the device is.").required(),
+                string("command", "What was started.").required(),
+                string("started_at", "RFC 3339, UTC.").required(),
+                string("ended_at", "The same, of the end."),
+                string("status", "Where it stands.")
+                    .one_of(&["running", "stopping", "ended"])
+                    .required(),
+                integer("output_start_cursor", "The earliest output that is kept.").required(),
+                integer("output_end_cursor", "Its end.").required(),
+                exit_code,
+                timed_out,
+                canceled,
+                error,
+            ],
+        )
+        .required()])),
+        always_load: false,
+        ..tool()
+    }
+}
+
+fn devices_sessions(hub: &Hub, group: &str) -> Reply {
+    let online: Vec<String> = hub
+        .clients(group)
+        .into_iter()
+        .map(|client| client.client_id)
+        .collect();
+    let sessions = hub.sessions(group);
+    let told: Vec<Value> = sessions
+        .iter()
+        .map(|job| Value::Object(device_session(job, online.contains(&job.client_id))))
+        .collect();
+    let header = format!("[{}]", words::count(told.len() as u64, "device session"));
+    Reply::of_record(header, json!({ "sessions": told }))
+}
+
+fn device_session(job: &Job, online: bool) -> Map<String, Value> {
+    let (start, end) = job.range();
+    let ended = job.ended();
+    let status = match &ended {
+        Some(_) => "ended",
+        None if job.is_stopping() => "stopping",
+        None => "running",
+    };
+    let mut record = device::map(json!({
+        "session_id": job.id,
+        "client_id": job.client_id,
+        "online": online,
+        "command": job.command,
+        "started_at": words::rfc3339(job.started / 1_000),
+        "status": status,
+        "output_start_cursor": start,
+        "output_end_cursor": end,
+    }));
+    if let Some(ended) = &ended {
+        record.insert("ended_at".into(), words::rfc3339(ended.at / 1_000).into());
+        device::tell_end(&mut record, &ended.end);
+    }
+    record
+}
+
+pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
+    if let Some(devices) = context.devices {
+        let group = match (context.scope, args.string("client_token")?) {
+            (Some(scope), None) => Some(scope.to_owned()),
+            (Some(_), Some(_)) => {
+                return Err(Failure::from(
+                    "session_list has no argument `client_token` for those who show it with every request".to_string(),
+                ));
+            }
+            (None, Some(token)) => Some(devices.hub.group(&token)?),
+            (None, None) => None,
+        };
+        if let Some(group) = group {
+            args.done()?;
+            return Ok(devices_sessions(&devices.hub, &group));
+        }
+    }
     args.done()?;
     // Without an answer from tmux the rest is known all the same.
     let (panes, silent) = match context.sessions.panes() {
@@ -41,13 +148,22 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         .iter()
         .filter(|session| session.state().ending.is_none())
         .count();
+    // Without an answer from tmux nothing is known of them, and nothing is deleted either.
+    let stored = context.sessions.retention().stored().unwrap_or_default();
+    let fate = |name: &str| {
+        let stored = stored.iter().find(|stored| stored.folder == name);
+        stored.map(|stored| super::session_logs::text(&stored.fate))
+    };
     let mut found = BTreeMap::new();
     for session in &all {
         let pane = panes
             .iter()
             .find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
         let presence = session.presence(pane, &people);
-        let (text, state) = describe(context, session, &presence);
+        let (mut text, state) = describe(context, session, &presence);
+        if let Some(fate) = fate(&session.name).filter(|_| session.state().ending.is_some()) {
+            text.push_str(&format!(" · {fate}"));
+        }
         let fact = json!({
             "session": session.name, "state": state, "attach": context.sessions.attach(&session.meta),
             "attached": presence.attached, "window": session.window(),
@@ -62,7 +178,10 @@ pub fn call(args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             .as_ref()
             .map(report::ending_text)
             .unwrap_or_default();
-        let text = line(meta, &state, (meta.cols, meta.rows), last);
+        let mut text = line(meta, &state, (meta.cols, meta.rows), last);
+        if let Some(fate) = fate(name) {
+            text.push_str(&format!(" · {fate}"));
+        }
         found.insert(
             name.clone(),
             (text, json!({ "session": name, "state": state })),

@@ -376,6 +376,7 @@ fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) ->
     let target = match front {
         Front::Shell { .. } => {
             state.regions.expected = Some(who);
+            state.regions.expected_more = 0;
             state.regions.expected_line = Some(line.trim().to_string());
             state.record_typed(context.agent, line.trim());
             Target::Command {

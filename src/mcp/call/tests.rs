@@ -26,7 +26,7 @@ fn legacy_calls() {
     let answer = desk.value(&request("tools/call", &json!({"name": "whoami"})));
     assert_eq!(
         answer["result"]["content"][0]["text"],
-        r#"[Client { connection: 1, actor: None, earlier: None, folder: None, name: Some("tester"), version: Some("9") }]"#
+        r#"[Client { connection: 1, actor: None, earlier: None, folder: None, name: Some("tester"), version: Some("9"), scope: None }]"#
     );
     assert_eq!(answer["result"].get("_meta"), None);
     for params in [

@@ -56,6 +56,16 @@ impl Shell {
 }
 
 impl Regions {
+    /// Who typed the line that becomes a region now.
+    pub(super) fn next_typist(&mut self, kind: Kind) -> Option<String> {
+        if kind == Kind::Command && self.expected_more > 0 {
+            self.expected_more -= 1;
+            return self.expected.clone();
+        }
+        self.expected_more = 0;
+        self.expected.take()
+    }
+
     pub fn innermost(&self) -> Option<Innermost> {
         self.shells.last().map(|shell| Innermost {
             pid: shell.pid,
@@ -203,7 +213,9 @@ impl Regions {
         let old = std::mem::replace(&mut shell.state, new);
         // A line was submitted and has become no command (or it has ended): the next one is whoever's types it.
         if !matches!(old, At::Prompt { newline, .. } if newline == self.newline) {
-            self.expected = None;
+            if self.expected_more == 0 {
+                self.expected = None;
+            }
             self.expected_line = None;
             self.expected_place = None;
         }
