@@ -128,6 +128,8 @@ pub struct Regions {
     pub expected: Option<String>,
     /// How many more commands of theirs follow it.
     pub expected_more: usize,
+    /// The next prompt is the one at which such a command was typed.
+    expected_follows: bool,
     /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in
     /// the middle of a row).
     pub expected_line: Option<String>,

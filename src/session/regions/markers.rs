@@ -60,6 +60,7 @@ impl Regions {
     pub(super) fn next_typist(&mut self, kind: Kind) -> Option<String> {
         if kind == Kind::Command && self.expected_more > 0 {
             self.expected_more -= 1;
+            self.expected_follows = true;
             return self.expected.clone();
         }
         self.expected_more = 0;
@@ -213,8 +214,9 @@ impl Regions {
         let old = std::mem::replace(&mut shell.state, new);
         // A line was submitted and has become no command (or it has ended): the next one is whoever's types it.
         if !matches!(old, At::Prompt { newline, .. } if newline == self.newline) {
-            if self.expected_more == 0 {
+            if !std::mem::take(&mut self.expected_follows) {
                 self.expected = None;
+                self.expected_more = 0;
             }
             self.expected_line = None;
             self.expected_place = None;
