@@ -18,7 +18,7 @@ pub const SYNTAX: Syntax = Syntax {
     about: "\
 Keeps or deletes the logs of sessions. Left alone, those of a closed session go
 PANEGLASS_KEEP_CLOSED_DAYS (3) days after they were last used.",
-    words: "keep|default|delete-on-close|delete NAME | due | sweep",
+    words: "keep|default|delete-on-close|delete|due|sweep [NAME]",
     flags: &[
         Flag::new(
             "dry-run",

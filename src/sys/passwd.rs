@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn entries_of_a_passwd_text() {
-        let text = b"root:x:0:0:root:/root:/bin/bash\n# a comment\nbroken:x:7\nann:x:1000:1000:Ann,,,:/home/ann:/usr/bin/fish\n";
+        let text = b"root:x:0:0:root:/root:/bin/bash\n# a comment\nbroken:x:7\nann:x:1000:1000:Ann,,,:/people/ann:/usr/bin/fish\n";
         let ann = find(text, 1000).unwrap();
         assert_eq!(
             (ann.name.as_str(), ann.home.to_str(), ann.shell.to_str()),
-            ("ann", Some("/home/ann"), Some("/usr/bin/fish"))
+            ("ann", Some("/people/ann"), Some("/usr/bin/fish"))
         );
         assert_eq!(find(text, 0).unwrap().name, "root");
         assert_eq!(find(text, 7), None);
