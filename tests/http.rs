@@ -51,6 +51,9 @@ fn health_and_sessions() {
             .is_some_and(|id| id.starts_with('%')),
         "{session}"
     );
+    let place = format!("{}@{}", health["user"], health["host"]).replace('"', "");
+    assert_eq!(session["place"], place, "{session}");
+    assert_eq!(session["presence"]["human_input"], Value::Null, "{session}");
     assert!(session["last_output"].as_f64() > session["created"].as_f64().map(|at| at - 60.0));
     assert!(
         session["attach_argv"]

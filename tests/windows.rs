@@ -129,6 +129,24 @@ fn a_split_is_a_session_of_its_own() {
     let reply = client.tool("run", json!({"session": "t1+1", "input": "echo on"}));
     assert_eq!(reply.body(), "on", "{}", reply.text);
 
+    // So does one that has ended and shows its last screen.
+    client.tool("session_create", json!({"name": "u1"}));
+    client.tool(
+        "session_split",
+        json!({"session": "u1", "command": "sh -c 'exit 3'"}),
+    );
+    client.tool("session_close", json!({"session": "u1"}));
+    let refused = client.tool("session_create", json!({"name": "u1"}));
+    assert!(
+        refused.is_error && refused.text.contains("stands in"),
+        "{}",
+        refused.text
+    );
+    client.tool("session_close", json!({"session": "u1+1"}));
+    let free = client.tool("session_create", json!({"name": "u1"}));
+    assert!(!free.is_error, "{}", free.text);
+    client.tool("session_close", json!({"session": "u1"}));
+
     // Over a restart too.
     let mut client = client.killed_and_restarted(|| {});
     let reply = client.tool("run", json!({"session": "t1+1", "input": "echo still"}));

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::Api;
 use crate::session::people::{Person, Presence};
+use crate::session::place;
 use crate::session::screen::Info;
 use crate::session::{Ending, How, Meta, Session, Sessions};
 use crate::sys::{passwd, random};
@@ -31,7 +32,8 @@ impl Told {
     fn look(&self) -> Result<Look, String> {
         let sessions = self.tools.sessions().map_err(|error| error.to_string())?;
         let panes = sessions.panes().map_err(|error| error.to_string())?;
-        let people = sessions.people().map_err(|error| error.to_string())?;
+        // A tmux that is just ending has nobody attached.
+        let people = sessions.people().unwrap_or_default();
         Ok(Look {
             sessions,
             panes,
@@ -92,6 +94,8 @@ impl Look {
             .iter()
             .find(|info| info.pane == session.pane && info.tag == session.meta.nonce);
         let presence = session.presence(pane, &self.people);
+        let place = self.sessions.place(session);
+        let place = place.map_or_else(place::home, |place| place.to_string());
         let state = session.state();
         let mut facts = self.facts(&session.meta, state.ending, state.last_output_ms);
         let (cols, rows) = state.term.size();
@@ -109,6 +113,7 @@ impl Look {
                 "integrated": session.meta.integrated,
             })),
             "presence": presence_of(&presence),
+            "place": place,
         });
         if let Some(folder) = state.regions.folder() {
             more["cwd"] = json!(folder);

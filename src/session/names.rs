@@ -75,12 +75,15 @@ impl Sessions {
         (1..).map(nth).find(free).unwrap_or_default()
     }
 
-    /// A living session in the window of that name, which keeps the name in tmux.
+    /// Another session in the window of that name, which keeps the name in tmux: one that lives, or that has ended and
+    /// still shows its last screen.
     fn standing_in(&self, window: &str) -> Option<String> {
         let all = self.all();
-        let found = all
-            .iter()
-            .find(|session| session.window() == window && session.state().ending.is_none());
+        let found = all.iter().find(|session| {
+            session.window() == window
+                && session.name != window
+                && (session.state().ending.is_none() || matches!(self.pane(session), Ok(Some(_))))
+        });
         found.map(|session| session.name.clone())
     }
 }
