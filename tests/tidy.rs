@@ -148,7 +148,9 @@ fn files() -> Vec<(String, Vec<u8>)> {
                 }
             }
         } else if full.is_file() {
-            // A package has neither .ci nor .gitignore, and man may still be missing.
+            // A package has neither .ci nor .gitignore, and its manifest is one that cargo wrote, beside ours.
+            let ours = root.join(format!("{path}.orig"));
+            let full = if ours.is_file() { ours } else { full };
             found.push((path, std::fs::read(full).expect("a file of the package")));
         }
     }
