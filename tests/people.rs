@@ -75,6 +75,11 @@ fn half_typed_text_is_protected() {
     assert!(list.text.contains("1 person attached"), "{}", list.text);
     person.types("rm -i precious");
     person.sees("precious");
+    // What is refused is not typed, and nobody is told that it was.
+    let refused = client.run("echo mine");
+    assert!(refused.is_error, "{}", refused.text);
+    let list = client.tool("session_list", json!({}));
+    assert!(!list.text.contains("you typed"), "{}", list.text);
     for (tool, arguments) in [
         ("run", json!({"session": "t1", "input": "echo mine"})),
         ("send", json!({"session": "t1", "text": "x"})),

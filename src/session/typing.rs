@@ -33,9 +33,6 @@ impl Session {
                 let mut state = self.state();
                 if state.typist.is_none() {
                     state.typist = Some((agent.to_string(), tool));
-                    if let Some(agent) = state.agents.get_mut(agent) {
-                        agent.typed_ms = now_ms();
-                    }
                     return Ok(Typist {
                         session: self.clone(),
                     });
@@ -60,6 +57,21 @@ impl Session {
                     )));
                 }
             }
+        }
+    }
+}
+
+impl Session {
+    /// Something of whoever types now has reached the pane.
+    fn has_typed(&self) {
+        let mut state = self.state();
+        let state = &mut *state;
+        let agent = state
+            .typist
+            .as_ref()
+            .and_then(|(agent, _)| state.agents.get_mut(agent));
+        if let Some(agent) = agent {
+            agent.typed_ms = now_ms();
         }
     }
 }
@@ -151,7 +163,10 @@ impl Sessions {
                 only_if,
             };
             let (attached, activity) = match self.tmux.type_in(&typing)? {
-                Typed::Done => return Ok(true),
+                Typed::Done => {
+                    session.has_typed();
+                    return Ok(true);
+                }
                 Typed::Disturbed { attached, activity } => (attached, activity),
             };
             let Some(only_if) = &mut only_if else {
