@@ -4,7 +4,9 @@ use std::process::Command;
 
 use serde_json::json;
 
+use super::far::home;
 use crate::util::client::Client;
+use crate::util::server::Server;
 use crate::util::skip::have;
 
 const BWRAP: &str = "bwrap --bind / / --dev /dev --proc /proc --unshare-pid --";
@@ -70,6 +72,25 @@ fn typed_and_as_the_sessions_own_command() {
         assert_eq!(reply.status(), "closed", "{}", reply.text);
         assert!(reply.text.contains("exit status 3"), "{}", reply.text);
     }
+}
+
+/// What other programs ask the server knows it too.
+#[test]
+fn the_api_tells_the_place() {
+    let test = "the_api_tells_the_place";
+    if !works(test, UNSHARE) {
+        return;
+    }
+    let server = Server::start();
+    let mut client = server.bridge(&[]);
+    client.open(json!({"name": "t1"}));
+    let place = || server.get("/api/sessions/t1").json()["place"].clone();
+    assert_eq!(place(), home());
+    client.enter(&format!("paneglass into {UNSHARE}"));
+    assert_eq!(place(), "unshare");
+    assert_eq!(server.get("/api/sessions").json()[0]["place"], "unshare");
+    client.leave();
+    assert_eq!(place(), home());
 }
 
 #[test]
