@@ -17,6 +17,7 @@ use crate::store::records::Records;
 use crate::store::spawn::Spawn;
 use crate::store::text::TextLog;
 use crate::store::{atomic, dir, layout::SessionDir, marker};
+use crate::sys::path::find_program;
 use crate::sys::{passwd, random};
 use crate::term::{Options, Terminal, width};
 use crate::tmux::format::shell_line;
@@ -270,7 +271,7 @@ impl Sessions {
                 env.push(("__PANEGLASS_ZDOTDIR".into(), own));
             }
             let name = launch.argv.first().cloned().unwrap_or_default();
-            if find_program(&name, &path, cwd).is_none() {
+            if find_program(name.as_ref(), path.as_ref(), cwd).is_none() {
                 return Err(Error::Refused(format!(
                     "{name} was not found on the PATH; nothing was started"
                 )));
@@ -284,7 +285,7 @@ impl Sessions {
         }
         let argv = match plain_words(command) {
             Some(words) => {
-                if find_program(&words[0], &path, cwd).is_none() {
+                if find_program(words[0].as_ref(), path.as_ref(), cwd).is_none() {
                     return Err(Error::Refused(format!(
                         "{:?} was not found on the PATH, or is not executable; nothing was started",
                         words[0]
@@ -418,22 +419,6 @@ fn plain_words(command: &str) -> Option<Vec<String>> {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=@,+% ".contains(c);
     let words: Vec<String> = command.split_whitespace().map(String::from).collect();
     (command.chars().all(plain) && !words.first()?.contains('=')).then_some(words)
-}
-
-/// As the launcher's exec will look it up: a name with a slash is a path, from `cwd`; else the first executable
-/// file on `path`.
-pub fn find_program(name: &str, path: &str, cwd: &Path) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
-    let executable = |file: &PathBuf| {
-        std::fs::metadata(file)
-            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
-    if name.contains('/') {
-        return Some(cwd.join(name)).filter(executable);
-    }
-    std::env::split_paths(path)
-        .map(|dir| dir.join(name))
-        .find(executable)
 }
 
 /// Bounds how long the creator waits for a first prompt; past it the session is given as it is.

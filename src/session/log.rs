@@ -11,8 +11,12 @@ use crate::store::layout::SessionDir;
 use crate::store::times::{Placed, Time, TimeLines};
 use crate::store::{Error, present};
 
-/// How much is read, and fed to the terminal under one lock, at a time: 256 KiB are parsed in about a millisecond.
+/// The most that is read, and fed to the terminal under one lock, at a time: 256 KiB are parsed in about a
+/// millisecond.
 const CHUNK: usize = 256 * 1024;
+
+/// How much is tried at first. Most reads bring a line or two, and the buffer is made blank for each.
+const FIRST: usize = 4 * 1024;
 
 /// Both logs, read from where the last read ended. The tap may not have made them yet.
 #[derive(Debug)]
@@ -22,6 +26,8 @@ pub struct Log {
     times: Option<File>,
     lines: TimeLines,
     buffer: Vec<u8>,
+    /// How much the next read asks for: more while there is more.
+    most: usize,
     /// Records that wait for their bytes, oldest first.
     pending: VecDeque<Placed>,
     /// Bytes of raw.log read so far.
@@ -43,6 +49,7 @@ impl Log {
             times: None,
             lines: TimeLines::at(dated),
             buffer: Vec::new(),
+            most: FIRST,
             pending: VecDeque::new(),
             offset,
             dated,
@@ -57,8 +64,9 @@ impl Log {
     /// The next bytes, at most a chunk, and the records up to their end. Empty: nothing more now.
     pub fn read(&mut self) -> Result<Vec<u8>, Error> {
         let mut bytes = std::mem::take(&mut self.buffer);
-        bytes.resize(CHUNK, 0);
+        bytes.resize(self.most, 0);
         let count = read(&mut self.raw, &self.dir.raw(), self.offset, &mut bytes)?;
+        self.most = if count == self.most { CHUNK } else { FIRST };
         bytes.truncate(count);
         self.offset += count as u64;
         // After the bytes: a record is written before the bytes that follow it. Those of later bytes can wait, so

@@ -414,6 +414,7 @@ impl Regions {
     /// Replaces live places that can no longer move by their positions, and lets the marks go.
     pub fn settle(&mut self, term: &mut Terminal) {
         let last = term.final_lines();
+        // Each turn of the follower asks this of every region on the screen: it must not look for them there.
         self.unsettled.retain(|&id| {
             let Some(region) = self.list.get_mut((id as usize).wrapping_sub(1)) else {
                 return false;
@@ -421,7 +422,7 @@ impl Regions {
             let mut live = region.running();
             for place in std::iter::once(&mut region.start).chain(region.end.as_mut()) {
                 if let Place::Live(mark) = *place {
-                    match term.locate(mark) {
+                    match term.settled(mark) {
                         Some(position) if position.line < last => {
                             term.release(mark);
                             *place = Place::At(position);

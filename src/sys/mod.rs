@@ -10,6 +10,7 @@ pub mod inotify;
 pub mod limits;
 pub mod parent;
 pub mod passwd;
+pub mod path;
 pub mod peer;
 pub mod pidfd;
 pub mod poll;

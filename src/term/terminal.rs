@@ -215,6 +215,11 @@ impl Terminal {
         self.state().locate(mark)
     }
 
+    /// Where a mark is, once its row is final.
+    pub fn settled(&self, mark: MarkId) -> Option<Position> {
+        self.state().log.marks.settled(mark)
+    }
+
     /// The live text from one mark to another: wrapped rows joined, a newline between lines. In a row, what stands
     /// behind cells that were never written (a right prompt) is left out. A mark that is final counts as the start
     /// of the live text.

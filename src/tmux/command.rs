@@ -4,13 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::ready::{self, Ready};
 use crate::sys::fd;
+use crate::sys::path::find_program;
 use crate::sys::pidfd::PidFd;
 use crate::sys::poll::{Interest, poll};
 
@@ -77,6 +78,8 @@ impl std::error::Error for Error {}
 #[derive(Clone, Debug)]
 pub struct Tmux {
     program: PathBuf,
+    /// The program's file, once it was found.
+    file: Arc<OnceLock<PathBuf>>,
     socket: String,
     env: Vec<(OsString, OsString)>,
     ready: Arc<Ready>,
@@ -95,6 +98,7 @@ impl Tmux {
         env.push(("SHELL".into(), "/bin/sh".into()));
         Tmux {
             program,
+            file: Arc::default(),
             socket,
             env,
             ready: Arc::default(),
@@ -204,8 +208,18 @@ impl Tmux {
         command
     }
 
+    /// tmux by its file's path: std can then start it without a fork, after which every page that any thread writes
+    /// to would be copied.
     fn program(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        if self.file.get().is_none() {
+            let path = self.env.iter().find(|(name, _)| name == "PATH");
+            let path = path.map_or_else(OsString::new, |(_, path)| path.clone());
+            if let Some(file) = find_program(&self.program, &path, Path::new("/")) {
+                let _ = self.file.set(file);
+            }
+        }
+        let file = self.file.get().filter(|file| file.exists());
+        let mut command = Command::new(file.unwrap_or(&self.program));
         self.confine(&mut command);
         command
     }

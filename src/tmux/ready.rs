@@ -7,8 +7,9 @@
 //! its own session goes while it ends (31 of 60).
 
 use std::process::{Child, Command};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Bytes of one line of commands. Longer ones are rare, and a process of their own takes any size.
 const LONGEST: usize = 16 * 1024;
@@ -48,10 +49,21 @@ pub(super) fn line(commands: &[&[&str]]) -> Option<String> {
     (line.len() <= LONGEST).then_some(line)
 }
 
-/// The client that is ready, if one is.
+/// How long after a call the next client is started: what was typed runs now, and would wait for it on a machine of
+/// few cores.
+const LATER: Duration = Duration::from_millis(20);
+
+/// The client that is ready, if one is, and the thread that starts the next.
 #[derive(Debug, Default)]
 pub(super) struct Ready {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
     state: Mutex<State>,
+    changed: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -59,61 +71,80 @@ struct State {
     /// Something was asked before: a process that asks once would only lose by getting ready for a second time.
     asked: bool,
     client: Option<Child>,
-    maker: Option<JoinHandle<()>>,
+    /// What starts the next one, and when.
+    next: Option<(Command, Instant)>,
+    over: bool,
 }
 
-impl Ready {
+impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Starts each next client when it is due.
+    fn run(&self) {
+        let mut state = self.state();
+        while !state.over {
+            let now = Instant::now();
+            state = match state.next.take_if(|(_, due)| *due <= now) {
+                Some((mut command, _)) => {
+                    drop(state);
+                    // Without it there is the other way.
+                    let client = command.spawn().ok();
+                    let mut state = self.state();
+                    state.client = client;
+                    state
+                }
+                None => {
+                    let left = state.next.as_ref().map(|(_, due)| *due - now);
+                    // A wait without a word is cut short only by the end.
+                    let left = left.unwrap_or(Duration::MAX);
+                    let woken = self.changed.wait_timeout(state, left);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+}
+
+impl Ready {
     /// The client that is ready, which is then the caller's. One that has ended went with its server.
     pub fn take(&self) -> Option<Child> {
-        let mut client = self.state().client.take()?;
+        let mut client = self.shared.state().client.take()?;
         match client.try_wait() {
             Ok(None) => Some(client),
             _ => None,
         }
     }
 
-    /// Starts the next one, beside the caller.
-    pub fn refill(self: &Arc<Ready>, mut command: Command) {
-        let mut state = self.state();
-        if !std::mem::replace(&mut state.asked, true) && state.client.is_none() {
+    /// Has `command` started as the next client, a little later.
+    pub fn refill(&self, mut command: Command) {
+        let mut state = self.shared.state();
+        if !std::mem::replace(&mut state.asked, true) || state.client.is_some() {
             return;
         }
-        let busy = state
-            .maker
-            .as_ref()
-            .is_some_and(|maker| !maker.is_finished());
-        if busy || state.client.is_some() {
-            return;
+        command.args(["-N", "source-file", "-"]);
+        state.next = Some((command, Instant::now() + LATER));
+        drop(state);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_none() {
+            let shared = Arc::clone(&self.shared);
+            let builder = std::thread::Builder::new().name("tmux-ready".into());
+            *thread = builder.spawn(move || shared.run()).ok();
         }
-        let ready = Arc::clone(self);
-        let made = move || {
-            command.args(["-N", "source-file", "-"]);
-            // Without it there is the other way.
-            let client = command.spawn().ok();
-            ready.state().client = client;
-        };
-        let builder = std::thread::Builder::new().name("tmux-ready".into());
-        state.maker = builder.spawn(made).ok();
+        self.shared.changed.notify_one();
     }
 }
 
 impl Drop for Ready {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // The thread that starts one may be the last to know of us.
-        let own = std::thread::current().id();
-        if let Some(maker) = state
-            .maker
-            .take()
-            .filter(|maker| maker.thread().id() != own)
-        {
-            let _ = maker.join();
+        self.shared.state().over = true;
+        self.shared.changed.notify_one();
+        let thread = self.thread.get_mut().map(Option::take);
+        if let Some(thread) = thread.unwrap_or_else(|poisoned| poisoned.into_inner().take()) {
+            let _ = thread.join();
         }
-        if let Some(client) = &mut state.client {
+        if let Some(client) = &mut self.shared.state().client {
             // It ends at the end of its input.
             drop(client.stdin.take());
             let _ = client.wait();

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -15,6 +16,9 @@ use crate::util::dir::{Dir, Running};
 const STARTS: usize = 40;
 const COMMANDS: usize = 200;
 const FLOODS: usize = 10;
+
+/// Before each thing measured. An agent thinks longer than this.
+const PAUSE: Duration = Duration::from_millis(40);
 
 /// Bytes; what an agent reads of a hundred thousand lines.
 const ANSWER: usize = 2_048;
@@ -69,13 +73,18 @@ pub fn run() -> ExitCode {
     for _ in 0..STARTS {
         starts.all.push(start());
     }
-    // In turns, so that what else the machine does meets each alike.
+    // In turns, so that what else the machine does meets each alike, and each when what the one before left to be
+    // done is done.
     for _ in 0..COMMANDS {
+        sleep(PAUSE);
         ours.all.push(call(&mut client, "true", 0).0);
+        sleep(PAUSE);
         waited.all.push(hand.wait_for("true"));
+        sleep(PAUSE);
         piped.all.push(hand.pipe("true"));
     }
     for _ in 0..FLOODS {
+        sleep(PAUSE);
         let (time, result) = call(&mut client, "seq 1 100000", 100_000);
         floods.all.push(time);
         longest = longest.max(result["content"][0]["text"].as_str().map_or(0, str::len));
