@@ -19,13 +19,13 @@
 function __paneglass_start
     status is-interactive
     and string match -qr '^[A-Za-z0-9._-]+$' -- "$__PANEGLASS_NONCE"
-    and isatty stderr
+    and isatty stdout
     or return 0
     # The user's files may have set the PATH anew.
     set -q __PANEGLASS_BIN
     and not contains -- "$__PANEGLASS_BIN" $PATH
     and set -gx PATH $PATH $__PANEGLASS_BIN
-    set -l tty (path resolve /dev/stderr)
+    set -l tty (path resolve /dev/stdout)
     # A name for whatever terminal this is.
     test "$tty" = /dev/tty
     and set tty (path resolve /dev/stdin)
@@ -66,7 +66,7 @@ function __paneglass_start
             case '*zsh*' '*fish*'
                 __paneglass_nest $argv
         end
-        echo -n $__paneglass_c >&2
+        echo -n $__paneglass_c
     end
     function __paneglass_done --on-event fish_postexec
         set -l s $status $pipestatus
@@ -79,7 +79,7 @@ function __paneglass_start
                 or set p ";p=$s[2]"
         end
         # The string terminator first: output that ends in the midst of a control string would swallow the marker.
-        echo -n \e\\\e"]133;D;$s[1]$p$__paneglass_end" >&2
+        echo -n \e\\\e"]133;D;$s[1]$p$__paneglass_end"
         set -g __paneglass_ran
         set -q __paneglass_below
         and __paneglass_unnest
@@ -88,7 +88,7 @@ function __paneglass_start
         # A command may have set another prompt; an empty line cannot.
         if set -q __paneglass_ran
             set -e __paneglass_ran
-            functions fish_prompt | string match -q '*__paneglass_inside*'
+            contains -- __paneglass (functions -Dv fish_prompt)
             or __paneglass_wrap_prompt
         end
         set -q __paneglass_moded
@@ -186,7 +186,8 @@ function __paneglass_wrap_prompt
         function $user
         end
     end
-    function fish_prompt --inherit-variable user
+    # By the description it is known again.
+    function fish_prompt --inherit-variable user --description __paneglass
         # Up to the user's function only `set`, which leaves $status and $pipestatus alone.
         set -ga __paneglass_inside $user
         set -l lines ($user $argv)

@@ -18,6 +18,10 @@ use std::time::{Duration, Instant};
 /// Lines typed to each shell, for each kind of line. Odd, so that there is a median.
 const LINES: usize = 301;
 
+/// Before each line, as nobody types in the very moment in which a prompt appears: fish is still at work then, and
+/// draws what is typed into that in one go, or not, by chance (a millisecond in either table).
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// How long a prompt may take before the run is given up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -122,6 +126,10 @@ impl Timed {
     /// Types a line, waits for its prompts: the wall and CPU time that it took, in milliseconds.
     fn line(&mut self, line: &str, prompts: usize) -> (f64, f64) {
         self.bytes.clear();
+        let begun = Instant::now();
+        while begun.elapsed() < PAUSE {
+            std::hint::spin_loop();
+        }
         let (start, cpu) = (Instant::now(), self.cpu());
         self.pty.type_bytes(line.as_bytes());
         self.wait(prompts);
