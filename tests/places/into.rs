@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::far::home;
 use crate::util::client::Client;
+use crate::util::podman::Podman;
 use crate::util::server::Server;
 use crate::util::skip::have;
 
@@ -115,36 +116,52 @@ fn an_entry_that_fails() {
 
 #[test]
 fn a_container_of_podmans() {
-    let test = "a_container_of_podmans";
-    if !have(test, "podman") {
+    let Some(podman) = Podman::here("a_container_of_podmans") else {
         return;
-    }
-    // The host's own tree as its root: no image is needed.
-    let podman =
-        "podman run --rm -it --network none --security-opt label=disable --name pgbox --rootfs /:O";
-    let tried = Command::new("sh")
-        .args([
-            "-c",
-            &format!(
-                "{} true",
-                podman.replace(" -it", "").replace("pgbox", "pgtry")
-            ),
-        ])
-        .output()
-        .unwrap();
-    if !tried.status.success() {
-        println!(
-            "SKIP {test}: podman runs no container here: {}",
-            String::from_utf8_lossy(&tried.stderr).trim()
-        );
-        return;
-    }
+    };
+    let container = podman.start();
+    let exec = format!(
+        "paneglass into podman{} exec -it {}",
+        podman.options, container.id
+    );
+    // The shell's own words win over what the entry's command says: root, on a host by the container's short id.
+    let place = format!("root@{}", &container.id[..12]);
     let mut client = Client::in_session();
-    client.enter(&format!("paneglass into {podman}"));
+    let reply = client.enter(&exec);
+    assert!(
+        reply.text.contains(&format!("[now on {place}]")),
+        "{}",
+        reply.text
+    );
+    client.ends("false", 1, Some(&place));
+    client.ends("sh -c 'exit 7'", 7, Some(&place));
+    let there = client.run("echo >/in-the-container; ls /in-the-container");
+    assert!(there.text.contains("/in-the-container"), "{}", there.text);
+    client.leave();
+    client.ends("ls /in-the-container", 2, None);
+
+    let reply = client.open(json!({"name": "box", "command": exec}));
+    assert!(!reply.text.contains("plain shell"), "{}", reply.text);
+    for (input, status) in [("ls /in-the-container", 0), ("(exit 6)", 6)] {
+        let reply = client.tool("run", json!({"session": "box", "input": input}));
+        assert_eq!(
+            (&reply.facts["exit_code"], &reply.facts["place"]),
+            (&json!(status), &json!(place)),
+            "{}",
+            reply.text
+        );
+    }
+
+    // One that is started by the entry itself.
+    client.enter(&format!(
+        "paneglass into {}",
+        podman.line("podman run --rm -it --network none IMAGE")
+    ));
     let reply = client.run("(exit 6)");
     assert_eq!(reply.facts["exit_code"], 6, "{}", reply.text);
     assert!(reply.facts["place"].is_string(), "{}", reply.text);
     client.leave();
+    client.ends("true", 0, None);
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub mod client;
 pub mod dir;
 pub mod mix;
 pub mod oracle;
+pub mod podman;
 pub mod pty;
 pub mod reply;
 pub mod server;

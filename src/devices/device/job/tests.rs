@@ -194,6 +194,9 @@ fn keys_interrupts_and_the_end_of_input() {
     job.until("raw");
     let refused = job.act(2, Action::Eof).unwrap();
     assert!(refused.contains("raw mode"), "{refused}");
+    // By cat, and not by the shell that is yet to become it, which would lose the interrupt.
+    job.handle.type_in(b"here").unwrap();
+    job.until("herehere");
     assert_eq!(job.act(3, Action::Interrupt), None);
     let (end, printed) = job.end();
     assert!(printed.contains("caught"), "{printed}");
