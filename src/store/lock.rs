@@ -48,7 +48,13 @@ impl fmt::Display for Holder {
 /// taken over by the next.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        flock::unlock(&self.file);
+    }
 }
 
 #[derive(Debug)]
@@ -99,7 +105,7 @@ impl Lock {
             file.write_all(&text)
         };
         write().map_err(|error| Taken::Failed(Error::at("write", path)(error)))?;
-        Ok(Lock { _file: file })
+        Ok(Lock { file })
     }
 
     /// Who holds the lock now, if anybody does. Takes nothing.

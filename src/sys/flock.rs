@@ -19,13 +19,19 @@ pub fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Lets go of the lock, also for a process that was forked a moment ago and has yet to close its copy of the
+/// descriptor.
+pub fn unlock(file: &File) {
+    // SAFETY: integers only, on an open descriptor.
+    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+}
+
 /// Whether another open file holds the exclusive lock. Takes a shared one for a moment, so a [`try_lock`] of that
 /// moment fails: it is worth a second try.
 pub fn is_locked(file: &File) -> io::Result<bool> {
     // SAFETY: integers only, on an open descriptor.
     if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } == 0 {
-        // SAFETY: as above.
-        unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+        unlock(file);
         return Ok(false);
     }
     let error = io::Error::last_os_error();

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use super::errno::{check, retry};
+use super::stop::with_fresh_signals;
 
 /// Longest name of a terminal device that is asked for; `/dev/pts/` and ten digits need 20.
 const NAME_BYTES: usize = 64;
@@ -90,7 +91,7 @@ impl Pty {
     }
 
     /// Starts `command` as the leader of a new session whose controlling terminal this is, with all three standard
-    /// descriptors on it and no other descriptor of ours.
+    /// descriptors on it and no other descriptor of ours, and every signal at its default.
     ///
     /// Takes the command whole: it holds the terminal open, and with it kept the master would never see the end.
     pub fn spawn(&self, mut command: Command) -> io::Result<Child> {
@@ -103,7 +104,7 @@ impl Pty {
         // SAFETY: between fork and exec only setsid, ioctl and close_range are called, all async-signal-safe, and
         // no memory is allocated.
         unsafe { command.pre_exec(take_terminal) };
-        command.spawn()
+        with_fresh_signals(&mut command).spawn()
     }
 }
 
@@ -189,6 +190,32 @@ mod tests {
             !passed.contains(&copy.as_raw_fd().to_string().as_str()),
             "{text}"
         );
+    }
+
+    #[test]
+    fn signals_that_were_ignored_are_not() {
+        let pty = Pty::open(Size { cols: 80, rows: 24 }).unwrap();
+        let mut command = Command::new("cat");
+        command.arg("/proc/self/status");
+        // As whoever was started with nohup, or in the background of a script, was told to.
+        let ignore = || {
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+                // SAFETY: a constant disposition for a valid signal.
+                unsafe { libc::signal(signal, libc::SIG_IGN) };
+            }
+            Ok(())
+        };
+        // SAFETY: signal is async-signal-safe.
+        unsafe { command.pre_exec(ignore) };
+        let mut child = pty.spawn(command).unwrap();
+        let mut text = Vec::new();
+        let _ = (&pty.master).read_to_end(&mut text);
+        child.wait().unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let ignored = text.lines().find_map(|line| line.strip_prefix("SigIgn:\t"));
+        let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+        // Signal 32 is the C library's own.
+        assert_eq!(ignored & 0x7fff_ffff, 0, "{text}");
     }
 
     #[test]

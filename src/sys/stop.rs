@@ -2,6 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::errno::check;
@@ -49,6 +51,16 @@ impl AsFd for StopSignals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
+}
+
+/// Has the program started with every signal at its default.
+pub fn with_fresh_signals(command: &mut Command) -> &mut Command {
+    let reset = || {
+        reset_signals();
+        Ok(())
+    };
+    // SAFETY: sigaction and pthread_sigmask are async-signal-safe, and no memory is allocated.
+    unsafe { command.pre_exec(reset) }
 }
 
 /// Every signal back to its default and none blocked, as a login would start a program: whoever started the server

@@ -19,6 +19,7 @@ use crate::devices::frame::{Action, Bytes, End, PIECE, Source, Spec, Up};
 use crate::sys::fd::set_nonblocking;
 use crate::sys::poll::{Interest, poll};
 use crate::sys::pty::{Pty, Size};
+use crate::sys::stop::with_fresh_signals;
 use crate::sys::{passwd, signal};
 
 /// A job that is to end is asked to first, and killed after this.
@@ -116,7 +117,7 @@ impl Job {
                     .stdout(Stdio::piped())
                     .stderr(Stdio::piped())
                     .process_group(0);
-                let mut child = pipes.spawn().map_err(fail)?;
+                let mut child = with_fresh_signals(pipes).spawn().map_err(fail)?;
                 let out = child.stdout.take().map(OwnedFd::from);
                 let err = child.stderr.take().map(OwnedFd::from);
                 let outputs = [(Source::Stdout, out), (Source::Stderr, err)];
