@@ -249,13 +249,8 @@ impl Sessions {
             [] => "no session is open: `session_create` makes one".to_string(),
             names => format!("open sessions: {}", names.join(", ")),
         };
-        let gone = match self.retention().removed(name) {
-            Some(removed) => format!("; {removed}"),
-            None => String::new(),
-        };
-        Err(Error::Refused(format!(
-            "there is no session {name:?}{gone}; {known}"
-        )))
+        let missing = self.retention().missing(name);
+        Err(Error::NoSession(format!("{missing}; {known}")))
     }
 
     /// Reads the log of an ended session that nobody has asked for yet.
