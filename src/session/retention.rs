@@ -115,6 +115,11 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// When it was made, in milliseconds since the epoch.
+    pub fn created(&self) -> u64 {
+        self.meta.created
+    }
+
     /// When it goes, in milliseconds since the epoch; passed for what goes with the next sweep. None for what stays
     /// as things are.
     pub fn expires(&self) -> Option<u64> {
