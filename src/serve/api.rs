@@ -82,12 +82,9 @@ impl Api for Told {
             })
             .collect();
         // Of those that nobody has asked for, no log is read.
-        for (name, meta) in look.sessions.closed().iter() {
-            // Another process may have deleted it.
-            if let Some(stored) = stored(name) {
-                let last = look.sessions.last_output_ms(meta);
-                all.insert(name.clone(), look.describe_closed(meta, last, stored));
-            }
+        for (name, meta) in look.sessions.still_closed().iter() {
+            let last = look.sessions.last_output_ms(meta);
+            all.insert(name.clone(), look.describe_closed(meta, last, stored(name)));
         }
         Ok(all.into_values().collect())
     }
@@ -242,9 +239,9 @@ impl Look {
         facts
     }
 
-    fn describe_closed(&self, meta: &Meta, last_output_ms: u64, stored: &Stored) -> Value {
+    fn describe_closed(&self, meta: &Meta, last_output_ms: u64, stored: Option<&Stored>) -> Value {
         let mut facts = self.facts(meta, meta.end, last_output_ms);
-        extend(&mut facts, retention(Some(stored)));
+        extend(&mut facts, retention(stored));
         facts
     }
 

@@ -171,7 +171,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         found.insert(session.name.clone(), (text, fact));
     }
     // Of those that no one has asked for, no log is read: there may be hundreds.
-    for (name, meta) in context.sessions.closed().iter() {
+    for (name, meta) in context.sessions.still_closed().iter() {
         let last = context.sessions.last_output_ms(meta);
         let state = meta
             .end

@@ -188,6 +188,31 @@ fn logs_deleted_over_http_leave_word() {
     goes(&folder(home, "c"));
 }
 
+/// A server went on listing what the command had deleted, as long as nobody asked for it by name.
+#[test]
+fn what_the_command_deletes_is_not_listed() {
+    if !have("what_the_command_deletes_is_not_listed", "tmux") {
+        return;
+    }
+    let mut server = Server::start();
+    for name in ["a", "b"] {
+        open(&server, name);
+        close(&server, name);
+    }
+    server.kill();
+    server.start_again();
+    assert_eq!(server.get("/api/sessions").json()[0]["name"], "a");
+    server.dir.run(&["logs", "delete", "a"]).good();
+    let listed = server.get("/api/sessions").json();
+    assert_eq!(
+        (listed.as_array().map(Vec::len), &listed[0]["name"]),
+        (Some(1), &json!("b"))
+    );
+    server.dir.run(&["logs", "delete", "b"]).good();
+    let listed = tool(&server, "session_list", json!({}));
+    assert!(listed.starts_with("[0 sessions, 0 open]"), "{listed}");
+}
+
 #[test]
 fn what_is_wrongly_asked_for_deletes_nothing() {
     if !have("what_is_wrongly_asked_for_deletes_nothing", "tmux") {
