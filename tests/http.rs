@@ -1,6 +1,7 @@
 //! MCP over HTTP in both eras, by the rules of its table, and the paths beside it.
 
 mod calls;
+mod logs;
 
 use std::io::Write;
 use std::process::Command;

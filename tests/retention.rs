@@ -1,9 +1,9 @@
 //! Closed sessions' logs: deleted by the rules, never otherwise, and said to be. Time passes by dating files back.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -11,25 +11,7 @@ use crate::util::client::{Client, DEADLINE, SOCKET};
 use crate::util::dir::Dir;
 use crate::util::pty::Pty;
 use crate::util::skip::have;
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-fn folder(home: &Path, name: &str) -> PathBuf {
-    home.join("state/sessions").join(name)
-}
-
-/// As if nobody had used the session for so many days. What a server makes again at its start keeps its date.
-fn age(home: &Path, name: &str, days: u32) {
-    let then = SystemTime::now() - DAY * days;
-    for entry in fs::read_dir(folder(home, name)).expect("a session's folder") {
-        let path = entry.expect("an entry").path();
-        if path.file_name().is_some_and(|name| name != "session.txt") {
-            let file = fs::File::options().append(true).open(&path);
-            file.and_then(|file| file.set_modified(then))
-                .expect("a file of the test's own");
-        }
-    }
-}
+use crate::util::stored::{age, folder, goes};
 
 /// The command, beside a server that holds the directory.
 fn logs(home: &Path, args: &[&str], environment: &[(&str, &str)]) -> (bool, String) {
@@ -62,15 +44,6 @@ fn sweep(home: &Path) -> String {
 fn close(client: &mut Client, name: &str) {
     let closed = client.tool("session_close", json!({"session": name}));
     assert!(!closed.is_error, "{}", closed.text);
-}
-
-/// Waits until the folder has gone.
-fn goes(path: &Path) {
-    let deadline = Instant::now() + DEADLINE;
-    while path.exists() {
-        assert!(Instant::now() < deadline, "{} stays", path.display());
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn tmux(client: &Client, args: &[&str]) {

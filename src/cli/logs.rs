@@ -7,7 +7,7 @@ use serde_json::json;
 use super::flags::{Flag, Parsed, Syntax, Takes};
 use crate::proc::Proc;
 use crate::session::date;
-use crate::session::retention::{Action, Fate, Outcome, Retention, Stored};
+use crate::session::retention::{Action, Fate, Outcome, Removed, Retention, Stored, Why};
 use crate::store::layout::Layout;
 use crate::tmux::Tmux;
 
@@ -47,9 +47,9 @@ pub fn run(args: &Parsed) -> ExitCode {
     let done = match (words.as_slice(), as_json, dry) {
         (["due"], as_json, false) => due(as_json),
         (["sweep"], false, dry) => sweep(dry),
-        ([verb, name], false, false) => match action(verb) {
-            Some(action) => apply(action, name),
-            None => return super::wrong(NAME, format!("there is no {verb:?} for logs")),
+        ([verb, name], false, false) => match Action::named(&verb.replace('-', "_")) {
+            Ok(action) => apply(action, name),
+            Err(_) => return super::wrong(NAME, format!("there is no {verb:?} for logs")),
         },
         _ => return super::wrong(NAME, "say what to do, and with which session"),
     };
@@ -57,16 +57,6 @@ pub fn run(args: &Parsed) -> ExitCode {
         Ok(text) => super::print(&text),
         Err(error) => super::finish(NAME, Err(error)),
     }
-}
-
-fn action(verb: &str) -> Option<Action> {
-    Some(match verb {
-        "keep" => Action::Keep,
-        "default" => Action::Default,
-        "delete-on-close" => Action::DeleteOnClose,
-        "delete" => Action::Delete,
-        _ => return None,
-    })
 }
 
 /// On the folders alone: a server that holds them sees the markers, and misses what has gone.
@@ -84,7 +74,7 @@ fn apply(action: Action, name: &str) -> Result<String, String> {
     let outcome = retention()?.apply(name, action, NAME);
     Ok(match outcome.map_err(|error| error.to_string())? {
         Outcome::Removed(_) => format!("{name}: deleted\n"),
-        Outcome::Marked(fate) => format!("{name}: {}\n", text(&fate)),
+        Outcome::Marked(stored) => format!("{name}: {}\n", text(&stored.fate)),
     })
 }
 
@@ -92,16 +82,12 @@ fn due(as_json: bool) -> Result<String, String> {
     let stored = retention()?.stored().map_err(|error| error.to_string())?;
     if as_json {
         let entry = |stored: &Stored| {
-            let expires = match stored.fate {
-                Fate::Until(ms) => Some(ms),
-                _ => None,
-            };
             json!({
                 "name": stored.folder,
                 "fate": text(&stored.fate),
                 "keep": stored.keep,
                 "delete_on_close": stored.on_close,
-                "expires_ms": expires,
+                "expires_ms": stored.expires(),
             })
         };
         let all: serde_json::Value = stored.iter().map(entry).collect();
@@ -119,17 +105,13 @@ fn due(as_json: bool) -> Result<String, String> {
 fn sweep(dry: bool) -> Result<String, String> {
     let retention = retention()?;
     if dry {
-        let stored = retention.stored().map_err(|error| error.to_string())?;
-        let line = |stored: &Stored| match &stored.fate {
-            Fate::Due(why) => Some(format!("would delete {}: {why}\n", stored.folder)),
-            _ => None,
-        };
-        return Ok(stored.iter().filter_map(line).collect());
+        let due = retention.due().map_err(|error| error.to_string())?;
+        let line =
+            |(stored, why): &(Stored, Why)| format!("would delete {}: {why}\n", stored.folder);
+        return Ok(due.iter().map(line).collect());
     }
     let removed = retention.sweep().map_err(|error| error.to_string())?;
-    let line = |removed: &crate::session::retention::Removed| {
-        format!("deleted {}: {}\n", removed.session, removed.why)
-    };
+    let line = |removed: &Removed| format!("deleted {}: {}\n", removed.session, removed.why);
     Ok(removed.iter().map(line).collect())
 }
 

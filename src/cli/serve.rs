@@ -49,7 +49,8 @@ people. Runs until it is stopped; sessions live on.",
     ],
     notes: "\
 The socket is open to your own processes alone. HTTP on it: POST /mcp, GET
-/health, GET /api/sessions, GET /api/sessions/NAME.",
+/health, GET /api/sessions, GET /api/sessions/NAME, POST
+/api/sessions/NAME/logs, POST /api/sweep. See paneglass-serve(1).",
     examples: &[
         "paneglass serve",
         "paneglass serve --tcp & curl -H \"Authorization: Bearer $(paneglass token)\" \\",

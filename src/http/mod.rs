@@ -45,16 +45,22 @@ use listener::Listener;
 use relay::Relay;
 use route::Routes;
 
-/// What the paths besides /mcp tell; implemented elsewhere.
+/// What the paths besides /mcp tell and do; implemented elsewhere.
 pub trait Api: Send + Sync + 'static {
     /// Who serves here. Anybody may know it.
     fn health(&self) -> Value;
 
     /// Every session, as an array.
-    fn sessions(&self) -> Result<Value, String>;
+    fn sessions(&self) -> Result<Value, Refusal>;
 
-    /// One session; none when there is none of this name.
-    fn session(&self, name: &str) -> Result<Option<Value>, String>;
+    /// One session.
+    fn session(&self, name: &str) -> Result<Value, Refusal>;
+
+    /// Does what the body asks for with a session's logs; `actor` is what the client says it is called.
+    fn set_logs(&self, name: &str, body: Value, actor: Option<&str>) -> Result<Value, Refusal>;
+
+    /// Deletes the logs that are due, or tells which they are.
+    fn sweep(&self, dry_run: bool) -> Result<Value, Refusal>;
 }
 
 /// What is served, and where.

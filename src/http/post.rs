@@ -320,14 +320,7 @@ fn status(response: &Response, kind: Kind) -> u16 {
 
 /// Checks what the client sends, and finds out what it takes.
 fn accepts(asked: &Asked) -> Result<Accepts, Refusal> {
-    let sent = asked.header("Content-Type").unwrap_or_default();
-    let sent = sent.split(';').next().unwrap_or_default().trim();
-    if !sent.eq_ignore_ascii_case("application/json") {
-        return Err(Refusal::new(
-            415,
-            "the Content-Type must be application/json",
-        ));
-    }
+    asked.expect_json()?;
     let accepts = parse_accept(asked.header("Accept").unwrap_or("*/*"));
     if !accepts.json && !accepts.events {
         return Err(Refusal::new(

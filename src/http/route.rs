@@ -40,6 +40,26 @@ impl Asked {
             .map(|header| header.value.as_str())
     }
 
+    /// Refuses a body that is not said to be JSON.
+    pub fn expect_json(&self) -> Result<(), Refusal> {
+        let sent = self.header("Content-Type").unwrap_or_default();
+        let sent = sent.split(';').next().unwrap_or_default().trim();
+        match sent.eq_ignore_ascii_case("application/json") {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                415,
+                "the Content-Type must be application/json",
+            )),
+        }
+    }
+
+    /// The body as JSON.
+    fn json(&self) -> Result<Value, Refusal> {
+        self.expect_json()?;
+        serde_json::from_slice(&self.body)
+            .map_err(|error| Refusal::new(400, format!("the body is not JSON: {error}")))
+    }
+
     /// Sends an answer. That the gate no longer waits for it is no error.
     pub fn answer(self, answer: Answer) {
         let mut response = Response::from_data(answer.body.clone().into_bytes())
@@ -86,27 +106,95 @@ impl Routes {
     fn path(&self, asked: &Asked, exchange: &Exchange) -> Result<Option<Answer>, Refusal> {
         let method = asked.request.method().as_str();
         let url = asked.request.url();
-        let path = url.split('?').next().unwrap_or_default();
-        let get = |answer: &dyn Fn() -> Result<Value, Refusal>| match method {
-            "GET" => Ok(Some(Answer::json(200, answer()?.to_string()))),
-            _ => Err(Refusal::allow("GET")),
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        let only = |known: &str| match method == known {
+            true => Ok(()),
+            false => Err(Refusal::allow(known)),
         };
-        let failed = |error: String| Refusal::new(503, error);
-        match path {
-            "/mcp" => match method {
-                "POST" => Ok(None),
-                "DELETE" => post::end_session(self, asked, exchange).map(Some),
-                _ => Err(Refusal::allow("POST, DELETE")),
+        let told = match path {
+            "/mcp" => {
+                return match method {
+                    "POST" => Ok(None),
+                    "DELETE" => post::end_session(self, asked, exchange).map(Some),
+                    _ => Err(Refusal::allow("POST, DELETE")),
+                };
+            }
+            OPEN_PATH => {
+                only("GET")?;
+                self.api.health()
+            }
+            "/api/sessions" => {
+                only("GET")?;
+                self.api.sessions()?
+            }
+            "/api/sweep" => {
+                only("POST")?;
+                self.api.sweep(dry_run(query, &asked.body)?)?
+            }
+            _ => match path.strip_prefix("/api/sessions/").map(name_and_part) {
+                Some((name, None)) if !name.is_empty() => {
+                    only("GET")?;
+                    self.api.session(name)?
+                }
+                Some((name, Some("logs"))) if !name.is_empty() => {
+                    only("POST")?;
+                    let actor = asked.header("X-Terminal-Actor");
+                    self.api.set_logs(name, asked.json()?, actor)?
+                }
+                _ => return Err(Refusal::new(404, "there is nothing at this path")),
             },
-            OPEN_PATH => get(&|| Ok(self.api.health())),
-            "/api/sessions" => get(&|| self.api.sessions().map_err(failed)),
-            _ => match path.strip_prefix("/api/sessions/") {
-                Some(name) if !name.is_empty() && !name.contains('/') => get(&|| {
-                    let session = self.api.session(name).map_err(failed)?;
-                    session.ok_or_else(|| Refusal::new(404, "there is no session of this name"))
-                }),
-                _ => Err(Refusal::new(404, "there is nothing at this path")),
-            },
+        };
+        Ok(Some(Answer::json(200, told.to_string())))
+    }
+}
+
+/// What follows /api/sessions/: a session's name, and which part of the session is meant where that is said.
+fn name_and_part(rest: &str) -> (&str, Option<&str>) {
+    match rest.split_once('/') {
+        Some((name, part)) => (name, Some(part)),
+        None => (rest, None),
+    }
+}
+
+/// Whether a sweep is to tell alone. What is not understood is refused: it may have been meant to delete nothing.
+fn dry_run(query: &str, body: &[u8]) -> Result<bool, Refusal> {
+    match query {
+        _ if !body.is_empty() => Err(Refusal::new(
+            400,
+            "a sweep has no body: `dry_run=1` goes into the query",
+        )),
+        "dry_run=1" | "dry_run=true" => Ok(true),
+        "" | "dry_run=0" | "dry_run=false" => Ok(false),
+        _ => Err(Refusal::new(
+            400,
+            "the query of a sweep is `dry_run=1`, or none",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_that_is_not_understood_deletes_nothing() {
+        let asked = |query, body: &str| dry_run(query, body.as_bytes()).ok();
+        for query in ["dry_run=1", "dry_run=true"] {
+            assert_eq!(asked(query, ""), Some(true), "{query}");
         }
+        for query in ["", "dry_run=0", "dry_run=false"] {
+            assert_eq!(asked(query, ""), Some(false), "{query}");
+        }
+        for query in [
+            "dry-run=1",
+            "dry_run",
+            "dry_run=",
+            "dry_run=yes",
+            "dry_run=1&x",
+            "x=1&dry_run=1",
+        ] {
+            assert_eq!(asked(query, ""), None, "{query}");
+        }
+        assert_eq!(asked("", "{\"dry_run\": true}"), None);
     }
 }

@@ -1,20 +1,25 @@
-//! What /health and /api/sessions tell, as JSON.
+//! What /health and the paths of /api tell and do, as JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::http::Api;
+use crate::http::{Api, Refusal};
+use crate::mcp::{Client, STATELESS};
 use crate::session::people::{Person, Presence};
 use crate::session::place;
+use crate::session::retention::{Action, Outcome, Stored};
 use crate::session::screen::Info;
-use crate::session::{Ending, How, Meta, Session, Sessions};
+use crate::session::{Ending, Error, How, Meta, Session, Sessions};
 use crate::sys::{passwd, random};
 use crate::tools::Tools;
 
 /// Bytes of the number that tells one start of a server from the next.
 const INSTANCE_BYTES: usize = 8;
+
+/// Who asked over HTTP without a name.
+const WHO: &str = "the HTTP API";
 
 pub struct Told {
     tools: Arc<Tools>,
@@ -29,9 +34,20 @@ impl Told {
         })
     }
 
-    fn look(&self) -> Result<Look, String> {
-        let sessions = self.tools.sessions().map_err(|error| error.to_string())?;
-        let panes = sessions.panes().map_err(|error| error.to_string())?;
+    /// Refuses where only what reads is offered.
+    fn may_change(&self) -> Result<(), Refusal> {
+        match self.tools.only_read() {
+            true => Err(Refusal::new(
+                403,
+                "this server only reads: PANEGLASS_READ_ONLY is set",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn look(&self) -> Result<Look, Error> {
+        let sessions = self.tools.sessions()?;
+        let panes = sessions.panes()?;
         // A tmux that is just ending has nobody attached.
         let people = sessions.people().unwrap_or_default();
         Ok(Look {
@@ -53,25 +69,125 @@ impl Api for Told {
         })
     }
 
-    fn sessions(&self) -> Result<Value, String> {
-        let look = self.look()?;
+    fn sessions(&self) -> Result<Value, Refusal> {
+        let look = self.look().map_err(refusal)?;
+        let stored = look.sessions.retention().stored().map_err(refusal)?;
+        let stored = |name: &str| stored.iter().find(|stored| stored.folder == name);
         let open = look.sessions.all();
         let mut all: BTreeMap<String, Value> = open
             .iter()
-            .map(|session| (session.name.clone(), look.describe(session)))
+            .map(|session| {
+                let told = look.describe(session, stored(&session.name));
+                (session.name.clone(), told)
+            })
             .collect();
         // Of those that nobody has asked for, no log is read.
-        for (name, meta) in look.sessions.closed().iter() {
+        for (name, meta) in look.sessions.still_closed().iter() {
             let last = look.sessions.last_output_ms(meta);
-            all.insert(name.clone(), look.describe_closed(meta, last));
+            all.insert(name.clone(), look.describe_closed(meta, last, stored(name)));
         }
         Ok(all.into_values().collect())
     }
 
-    fn session(&self, name: &str) -> Result<Option<Value>, String> {
-        let look = self.look()?;
-        let session = look.sessions.get(name).ok();
-        Ok(session.map(|session| look.describe(&session)))
+    fn session(&self, name: &str) -> Result<Value, Refusal> {
+        let look = self.look().map_err(refusal)?;
+        let session = look.sessions.get(name).map_err(refusal)?;
+        let stored = look.sessions.retention().find(name).map_err(refusal)?;
+        Ok(look.describe(&session, stored.as_ref()))
+    }
+
+    fn set_logs(&self, name: &str, body: Value, actor: Option<&str>) -> Result<Value, Refusal> {
+        self.may_change()?;
+        let action = action(&body).map_err(|reason| Refusal::new(400, reason))?;
+        let who = self.tools.agent_of(&Client {
+            actor: actor.map(str::to_owned),
+            connection: STATELESS,
+            name: Some(WHO.into()),
+            ..Client::default()
+        });
+        let sessions = self.tools.sessions().map_err(refusal)?;
+        let outcome = sessions.set_logs(name, action, &who).map_err(refusal)?;
+        let mut told = match &outcome {
+            Outcome::Marked(stored) => retention(Some(stored)),
+            Outcome::Removed(removed) => {
+                json!({ "deleted": seconds(removed.deleted), "why": removed.why })
+            }
+        };
+        told["name"] = json!(name);
+        told["logs"] = json!(outcome.to_string());
+        Ok(told)
+    }
+
+    fn sweep(&self, dry_run: bool) -> Result<Value, Refusal> {
+        if !dry_run {
+            self.may_change()?;
+        }
+        let sessions = self.tools.sessions().map_err(refusal)?;
+        let told: Vec<Value> = match dry_run {
+            true => {
+                let due = sessions.retention().due().map_err(refusal)?;
+                let told = due.iter().map(|(stored, why)| {
+                    gone(&stored.folder, stored.created(), None, &why.to_string())
+                });
+                told.collect()
+            }
+            false => {
+                let removed = sessions.sweep().map_err(refusal)?;
+                let told = removed
+                    .iter()
+                    .map(|one| gone(&one.session, one.created, Some(one.deleted), &one.why));
+                told.collect()
+            }
+        };
+        Ok(json!({ "dry_run": dry_run, "sessions": told }))
+    }
+}
+
+/// What the body of a request over logs asks for.
+fn action(body: &Value) -> Result<Action, String> {
+    let fields = body
+        .as_object()
+        .ok_or("the body is not an object with `action`")?;
+    if let Some(name) = fields.keys().find(|name| *name != "action") {
+        return Err(format!("there is no {name:?}, only `action`"));
+    }
+    let word = fields.get("action").ok_or("`action` is missing")?;
+    let word = word.as_str().ok_or("`action` is not a string")?;
+    Action::named(word).map_err(|error| error.to_string())
+}
+
+/// What a sweep deleted, or would.
+fn gone(name: &str, created_ms: u64, deleted_ms: Option<u64>, why: &str) -> Value {
+    json!({
+        "name": name,
+        "created": seconds(created_ms),
+        "deleted": deleted_ms.map(seconds),
+        "why": why,
+    })
+}
+
+/// How long logs stay.
+fn retention(stored: Option<&Stored>) -> Value {
+    json!({
+        "keep": stored.is_some_and(|stored| stored.keep),
+        "delete_on_close": stored.is_some_and(|stored| stored.on_close),
+        "expires": stored.and_then(Stored::expires).map(seconds),
+    })
+}
+
+fn refusal(error: Error) -> Refusal {
+    let status = match error {
+        Error::NoSession(_) => 404,
+        Error::Refused(_) => 409,
+        Error::Tmux(_) | Error::Store(_) | Error::Io(..) => 503,
+    };
+    Refusal::new(status, error.to_string())
+}
+
+/// Adds the fields of one object to another.
+fn extend(object: &mut Value, more: Value) {
+    if let (Some(fields), Value::Object(more)) = (object.as_object_mut(), more) {
+        fields.extend(more);
     }
 }
 
@@ -88,7 +204,7 @@ struct Look {
 }
 
 impl Look {
-    fn describe(&self, session: &Session) -> Value {
+    fn describe(&self, session: &Session, stored: Option<&Stored>) -> Value {
         let pane = self
             .panes
             .iter()
@@ -118,14 +234,15 @@ impl Look {
         if let Some(folder) = state.regions.folder() {
             more["cwd"] = json!(folder);
         }
-        if let (Some(facts), Some(more)) = (facts.as_object_mut(), more.as_object_mut()) {
-            facts.append(more);
-        }
+        extend(&mut facts, more);
+        extend(&mut facts, retention(stored));
         facts
     }
 
-    fn describe_closed(&self, meta: &Meta, last_output_ms: u64) -> Value {
-        self.facts(meta, meta.end, last_output_ms)
+    fn describe_closed(&self, meta: &Meta, last_output_ms: u64, stored: Option<&Stored>) -> Value {
+        let mut facts = self.facts(meta, meta.end, last_output_ms);
+        extend(&mut facts, retention(stored));
+        facts
     }
 
     /// What there is to say of any session, open or not.

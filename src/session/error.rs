@@ -10,6 +10,8 @@ pub enum Error {
     Store(store::Error),
     /// Something else failed, with its name.
     Io(String, std::io::Error),
+    /// There is no session of the name that was given.
+    NoSession(String),
     /// A request that cannot be met; the text says why and what would be accepted.
     Refused(String),
 }
@@ -20,7 +22,7 @@ impl fmt::Display for Error {
             Error::Tmux(error) => error.fmt(f),
             Error::Store(error) => error.fmt(f),
             Error::Io(what, error) => write!(f, "{what}: {error}"),
-            Error::Refused(text) => f.write_str(text),
+            Error::NoSession(text) | Error::Refused(text) => f.write_str(text),
         }
     }
 }

@@ -175,8 +175,15 @@ impl Sessions {
     }
 
     /// Ended sessions of earlier servers whose logs nobody has asked for yet, by name.
-    pub fn closed(&self) -> MutexGuard<'_, BTreeMap<String, Meta>> {
+    pub(in crate::session) fn closed(&self) -> MutexGuard<'_, BTreeMap<String, Meta>> {
         self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, without those that another process, or a person, has deleted.
+    pub fn still_closed(&self) -> MutexGuard<'_, BTreeMap<String, Meta>> {
+        let mut closed = self.closed();
+        closed.retain(|name, _| self.layout.session(name).path.exists());
+        closed
     }
 
     /// When a session of `closed` last printed something, in milliseconds since the epoch; 0 when that is not known.
@@ -201,7 +208,7 @@ impl Sessions {
         }
     }
 
-    /// Every session of this server and every live one, by name; `closed` has the others.
+    /// Every session of this server and every live one, by name; `still_closed` has the others.
     pub fn all(&self) -> Vec<Arc<Session>> {
         let mut all: Vec<Arc<Session>> = self.list().values().cloned().collect();
         all.retain(|session| !self.deleted(session));
@@ -215,7 +222,7 @@ impl Sessions {
             ..session.meta.clone()
         };
         // Read first: one that is opened meanwhile is in both then, not in neither.
-        let closed: Vec<Meta> = self.closed().values().cloned().collect();
+        let closed: Vec<Meta> = self.still_closed().values().cloned().collect();
         let mut metas: Vec<Meta> = self.all().iter().map(now).collect();
         let known: BTreeSet<String> = metas.iter().map(|meta| meta.name.clone()).collect();
         metas.extend(
@@ -249,13 +256,8 @@ impl Sessions {
             [] => "no session is open: `session_create` makes one".to_string(),
             names => format!("open sessions: {}", names.join(", ")),
         };
-        let gone = match self.retention().removed(name) {
-            Some(removed) => format!("; {removed}"),
-            None => String::new(),
-        };
-        Err(Error::Refused(format!(
-            "there is no session {name:?}{gone}; {known}"
-        )))
+        let missing = self.retention().missing(name);
+        Err(Error::NoSession(format!("{missing}; {known}")))
     }
 
     /// Reads the log of an ended session that nobody has asked for yet.

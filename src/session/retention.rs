@@ -5,6 +5,7 @@
 //! this one's tmux.
 
 mod chore;
+mod words;
 
 pub use chore::CHORE;
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::meta::How;
 use super::names::known_name;
-use super::{Error, Meta, date, now_ms};
+use super::{Error, Meta, now_ms};
 use crate::proc::{Pid, Proc};
 use crate::store::layout::{Layout, SessionDir};
 use crate::store::records::{self, Records};
@@ -25,8 +26,7 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 const REMEMBERED_DAYS: u64 = 30;
 
 /// What is to become of a session's logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     Keep,
     Default,
@@ -75,19 +75,13 @@ pub enum Why {
     Asked(String),
 }
 
-impl std::fmt::Display for Why {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Why::Unused { days: 1 } => write!(f, "closed and not used for a day"),
-            Why::Unused { days } => write!(f, "closed and not used for {days} days"),
-            Why::OnClose => write!(f, "closed, and its logs were to go with it"),
-            Why::Asked(who) => write!(f, "{who} asked for it"),
-        }
-    }
+/// When logs have not been used for so many days.
+fn unused_at(used: u64, days: u32) -> u64 {
+    used.saturating_add(u64::from(days) * DAY)
 }
 
 fn fate(facts: Facts, days: u32, now: u64) -> Fate {
-    let until = facts.used.saturating_add(u64::from(days) * DAY);
+    let until = unused_at(facts.used, days);
     match facts {
         Facts {
             ours: false,
@@ -115,7 +109,27 @@ pub struct Stored {
     /// The markers.
     pub keep: bool,
     pub on_close: bool,
+    /// When anything in it was last written or read, in milliseconds since the epoch.
+    used: u64,
     meta: Meta,
+}
+
+impl Stored {
+    /// When it was made, in milliseconds since the epoch.
+    pub fn created(&self) -> u64 {
+        self.meta.created
+    }
+
+    /// When it goes, in milliseconds since the epoch; passed for what goes with the next sweep. None for what stays
+    /// as things are.
+    pub fn expires(&self) -> Option<u64> {
+        match self.fate {
+            Fate::Until(ms) => Some(ms),
+            Fate::Due(Why::Unused { days }) => Some(unused_at(self.used, days)),
+            Fate::Due(_) => Some(self.used),
+            Fate::Open { .. } | Fate::Elsewhere | Fate::Kept | Fate::Forever => None,
+        }
+    }
 }
 
 /// A deletion, as removed.jsonl remembers it. Times are milliseconds since the epoch.
@@ -125,13 +139,6 @@ pub struct Removed {
     pub created: u64,
     pub deleted: u64,
     pub why: String,
-}
-
-impl std::fmt::Display for Removed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let when = date::utc(self.deleted);
-        write!(f, "its logs were deleted at {when}: {}", self.why)
-    }
 }
 
 /// The rules, and where they are applied.
@@ -209,6 +216,7 @@ impl Retention {
                 fate: fate(facts, self.days, now),
                 keep: facts.keep,
                 on_close: facts.on_close,
+                used: facts.used,
                 folder,
                 meta,
             }
@@ -282,15 +290,18 @@ impl Retention {
         self.remove_all(self.look(folders)?)
     }
 
+    /// What a sweep would delete now, each with the rule that it falls under.
+    pub fn due(&self) -> Result<Vec<(Stored, Why)>, Error> {
+        Ok(due(self.stored()?).collect())
+    }
+
     fn remove_all(&self, stored: Vec<Stored>) -> Result<Vec<Removed>, Error> {
         let mut removed = Vec::new();
         let mut failed = None;
-        for stored in stored {
-            if let Fate::Due(why) = &stored.fate {
-                match self.remove(&stored, why) {
-                    Ok(gone) => removed.extend(gone),
-                    Err(error) => failed = Some(error),
-                }
+        for (stored, why) in due(stored) {
+            match self.remove(&stored, &why) {
+                Ok(gone) => removed.extend(gone),
+                Err(error) => failed = Some(error),
             }
         }
         match failed.filter(|_| removed.is_empty()) {
@@ -343,12 +354,7 @@ impl Retention {
     /// Does what somebody asks for with a session's logs.
     pub fn apply(&self, folder: &str, action: Action, who: &str) -> Result<Outcome, Error> {
         let Some(stored) = self.find(folder)? else {
-            let gone = self
-                .removed(folder)
-                .map_or(String::new(), |removed| format!("; {removed}"));
-            return Err(Error::Refused(format!(
-                "there is no session {folder:?} with logs here{gone}"
-            )));
+            return Err(Error::NoSession(self.missing(folder)));
         };
         let dir = self.layout.session(folder);
         let (keep, on_close) = match action {
@@ -376,16 +382,26 @@ impl Retention {
                 marker::clear(&path)?;
             }
         }
-        let fate = self.find(folder)?.map(|stored| stored.fate);
-        Ok(Outcome::Marked(fate.unwrap_or(stored.fate)))
+        let now = self.find(folder)?.unwrap_or(stored);
+        Ok(Outcome::Marked(Box::new(now)))
     }
 }
 
 /// What came of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Outcome {
-    Marked(Fate),
+    Marked(Box<Stored>),
     Removed(Removed),
+}
+
+fn due(stored: Vec<Stored>) -> impl Iterator<Item = (Stored, Why)> {
+    stored.into_iter().filter_map(|stored| match &stored.fate {
+        Fate::Due(why) => {
+            let why = why.clone();
+            Some((stored, why))
+        }
+        _ => None,
+    })
 }
 
 /// Deletes a folder and all in it; one that another process has deleted meanwhile is no error.

@@ -51,7 +51,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::mcp::{Annotations, Call, Progress, ServerInfo, Service, Tool, ToolResult};
+use crate::mcp::{Annotations, Call, Client, Progress, ServerInfo, Service, Tool, ToolResult};
 use crate::programs::Programs;
 use crate::reply::Reply;
 use crate::session::registry::Settings;
@@ -293,6 +293,16 @@ impl Tools {
         self.list.extend(entries.filter(offered));
         self.devices = Some(devices);
         self
+    }
+
+    /// Whether only tools that read are offered.
+    pub fn only_read(&self) -> bool {
+        self.options.read_only
+    }
+
+    /// What a client's calls are made under.
+    pub fn agent_of(&self, client: &Client) -> String {
+        self.agents().name(client)
     }
 
     /// The sessions; the first to ask opens the state directory.

@@ -152,7 +152,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let stored = context.sessions.retention().stored().unwrap_or_default();
     let fate = |name: &str| {
         let stored = stored.iter().find(|stored| stored.folder == name);
-        stored.map(|stored| super::session_logs::text(&stored.fate))
+        stored.map(|stored| stored.fate.to_string())
     };
     let mut found = BTreeMap::new();
     for session in &all {
@@ -171,7 +171,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         found.insert(session.name.clone(), (text, fact));
     }
     // Of those that no one has asked for, no log is read: there may be hundreds.
-    for (name, meta) in context.sessions.closed().iter() {
+    for (name, meta) in context.sessions.still_closed().iter() {
         let last = context.sessions.last_output_ms(meta);
         let state = meta
             .end

@@ -2,19 +2,10 @@
 
 use crate::mcp::{Annotations, Tool, schema};
 use crate::reply::Reply;
-use crate::session::date;
-use crate::session::retention::{Action, Fate, Outcome};
+use crate::session::retention::Action;
 
 use super::args::Args;
 use super::{Context, Failure};
-
-/// The spellings of `action`, in the order of the schema.
-const ACTIONS: [(&str, Action); 4] = [
-    ("keep", Action::Keep),
-    ("default", Action::Default),
-    ("delete_on_close", Action::DeleteOnClose),
-    ("delete", Action::Delete),
-];
 
 pub fn tool() -> Tool {
     use schema::string;
@@ -29,7 +20,7 @@ refused while the session is open. Works on open and closed sessions and on the 
         input_schema: schema::object([
             string("session", "Name of a session, open or closed.").required(),
             string("action", "What is to become of the logs.")
-                .one_of(&["keep", "default", "delete_on_close", "delete"])
+                .one_of(&Action::ALL.map(Action::name))
                 .required(),
         ]),
         output_schema: None,
@@ -46,31 +37,9 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let name = args.required("session")?;
     let word = args.required("action")?;
     args.done()?;
-    let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == word) else {
-        let known = ACTIONS.map(|(known, _)| known).join(", ");
-        return Err(Failure::from(format!(
-            "session_logs: `action` must be one of {known}, not {word:?}"
-        )));
-    };
-    let outcome = context.sessions.set_logs(&name, *action, context.agent)?;
-    let what = match &outcome {
-        Outcome::Removed(_) => "its logs are deleted".to_string(),
-        Outcome::Marked(fate) => text(fate),
-    };
-    let mut reply = Reply::new(format!("[{name} · {what}]"));
+    let action = Action::named(&word).map_err(|error| format!("session_logs: {error}"))?;
+    let outcome = context.sessions.set_logs(&name, action, context.agent)?;
+    let mut reply = Reply::new(format!("[{name} · {outcome}]"));
     reply.fact("session", name);
     Ok(reply)
-}
-
-/// What becomes of a session's logs, in words.
-pub fn text(fate: &Fate) -> String {
-    match fate {
-        Fate::Open { on_close: true } => "open; its logs go when it closes".into(),
-        Fate::Open { on_close: false } => "open; its logs stay".into(),
-        Fate::Elsewhere => "another host's or tmux socket's; its logs stay".into(),
-        Fate::Kept => "its logs are kept".into(),
-        Fate::Forever => "its logs stay".into(),
-        Fate::Until(ms) => format!("its logs stay until {}", date::utc(*ms)),
-        Fate::Due(_) => "its logs are about to be deleted".into(),
-    }
 }

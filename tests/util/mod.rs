@@ -9,6 +9,7 @@ pub mod pty;
 pub mod reply;
 pub mod server;
 pub mod skip;
+pub mod stored;
 
 /// The binary under test: PANEGLASS_BIN when a packager sets it, else the one cargo built.
 pub fn binary() -> std::path::PathBuf {

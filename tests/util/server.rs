@@ -313,6 +313,11 @@ pub fn modern(method: &str, mut params: Value) -> (Vec<(&'static str, String)>, 
 
 /// The bytes of a POST to /mcp; headers of the same name take the usual ones' place.
 pub fn post(fields: &[(&str, &str)], body: &str) -> Vec<u8> {
+    http("POST", "/mcp", fields, body)
+}
+
+/// The same for any method and path.
+pub fn http(method: &str, path: &str, fields: &[(&str, &str)], body: &str) -> Vec<u8> {
     let usual = [
         ("Host", "localhost"),
         ("Content-Type", "application/json"),
@@ -323,7 +328,7 @@ pub fn post(fields: &[(&str, &str)], body: &str) -> Vec<u8> {
             .iter()
             .any(|(other, _)| other.eq_ignore_ascii_case(name))
     };
-    let mut text = String::from("POST /mcp HTTP/1.1\r\n");
+    let mut text = format!("{method} {path} HTTP/1.1\r\n");
     for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(fields) {
         if !value.is_empty() {
             text.push_str(&format!("{name}: {value}\r\n"));

@@ -36,10 +36,13 @@ impl Sessions {
 
     /// What somebody asks for with a session's logs.
     pub fn set_logs(&self, folder: &str, action: Action, who: &str) -> Result<Outcome, Error> {
+        // A name is not taken again while its old logs go.
+        let making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = self.retention().apply(folder, action, who)?;
         if let Outcome::Removed(removed) = &outcome {
             self.forget(removed);
         }
+        drop(making);
         self.bell.ring(CHORE);
         Ok(outcome)
     }
