@@ -285,11 +285,8 @@ fn three_agents_and_a_person_in_one_session() {
             panic!("{line}")
         };
         let at = left.iter().position(|(by, ran)| {
-            // What was typed ahead is echoed where the prompt will be, and bash draws the line to the left of
-            // where it stands: its first letters are not told. It is the person's all the same.
             let whole = ran == label
-                || (label.ends_with('…') && ran.starts_with(label.trim_end_matches('…')))
-                || (by == "person" && label.len() > 6 && ran.ends_with(label));
+                || (label.ends_with('…') && ran.starts_with(label.trim_end_matches('…')));
             whole && who.starts_with(by.as_str())
         });
         left.remove(at.unwrap_or_else(|| {

@@ -61,6 +61,13 @@ impl Marks {
         }
     }
 
+    /// Moves the marks of a row that stand at column `from` or behind to the left by as much.
+    pub fn shift(&mut self, row: u64, from: usize) {
+        for anchor in self.live.iter_mut().filter(|anchor| anchor.row == row) {
+            anchor.col = anchor.col.checked_sub(from).unwrap_or(anchor.col);
+        }
+    }
+
     /// Moves the marks of a row that is gone to the start of another.
     pub fn move_row(&mut self, from: u64, to: u64) {
         for anchor in self.live.iter_mut().filter(|anchor| anchor.row == from) {

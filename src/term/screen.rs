@@ -157,6 +157,8 @@ impl Screen {
     pub fn carriage_return(&mut self) {
         self.cursor.col = 0;
         self.zones.carriage_return = true;
+        // What is printed next may be the prompt's line, drawn again.
+        self.zones.watching |= self.zones.typed.is_some();
     }
 
     pub fn backspace(&mut self) {

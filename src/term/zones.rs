@@ -146,6 +146,22 @@ impl Screen {
         }
     }
 
+    /// Something is printed after a carriage return. In the row in which the prompt ended it is the line, drawn again,
+    /// and bash takes its prompt to have begun at column 0, also where something stood before it (what was typed
+    /// ahead, output without a line break): the line now stands that much further to the left, over it, and so do the
+    /// marks.
+    fn line_drawn_again(&mut self) {
+        let anchor = |mark: Option<MarkId>| mark.and_then(|mark| self.log.marks.anchor(mark));
+        let (Some(prompt), Some(typed)) = (anchor(self.zones.prompt), anchor(self.zones.typed))
+        else {
+            return;
+        };
+        let row = self.grid.row(self.cursor.row).id;
+        if prompt.col > 0 && self.covered.is_none() && [prompt.row, typed.row] == [row, row] {
+            self.log.marks.shift(row, prompt.col);
+        }
+    }
+
     /// The row that the line through row `y` begins in, on the screen.
     pub fn line_start(&self, y: usize) -> usize {
         (0..y)
@@ -188,6 +204,10 @@ impl Screen {
             }
         }
         if self.zones.zone != Zone::Output {
+            if std::mem::take(&mut self.zones.carriage_return) {
+                self.line_drawn_again();
+                self.watch();
+            }
             return;
         }
         self.painted(y);
