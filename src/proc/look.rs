@@ -318,7 +318,8 @@ impl Scene<'_> {
         match sight.watch {
             Watch::Terminal(by) | Watch::Likely(by) if self.is_remote(process) => {
                 let asks_itself = self.terminal.canonical() && by == By::Read;
-                let hedged = matches!(sight.watch, Watch::Likely(_));
+                // One with threads has one in a read at all times, also while it takes leave of the place.
+                let hedged = matches!(sight.watch, Watch::Likely(_)) || process.threads > 1;
                 if asks_itself {
                     finding(
                         Verdict::Waiting,

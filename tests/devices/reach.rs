@@ -1,8 +1,11 @@
 //! A terminal on a device: by itself, and in a session with all that sessions have.
 
+use std::time::Instant;
+
 use serde_json::json;
 
 use super::{joined, server, tool};
+use crate::util::client::DEADLINE;
 use crate::util::dir::Dir;
 use crate::util::skip::have;
 
@@ -72,9 +75,19 @@ fn a_session_on_a_device() {
     let back = call("run", json!({"session": "far", "input": "echo back $?"}));
     assert!(back.contains("back 130"), "{back}");
     device.kill();
-    let over = tool(&server, "wait", json!({"session": "far", "timeout_s": 60}));
-    let text = over["content"][0]["text"].as_str().expect("a text");
-    assert!(text.contains("exit status 1"), "{text}");
+    // That the link has gone is seen a moment later: until then it is at its prompt.
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        let over = tool(&server, "wait", json!({"session": "far", "timeout_s": 60}));
+        let text = over["content"][0]["text"].as_str().expect("a text");
+        if text.contains("exit status 1") {
+            break;
+        }
+        assert!(
+            text.contains("prompt") && Instant::now() < deadline,
+            "{text}"
+        );
+    }
     let told = call("read", json!({"session": "far"}));
     assert!(told.contains("not known"), "{told}");
 }

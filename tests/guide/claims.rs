@@ -89,8 +89,12 @@ fn patterns() {
         "session": "server", "input": "echo Listening on 80; sleep 1000", "until": "Listening on", "timeout_s": 60,
     }));
     assert_eq!(until.status(), "until", "{}", until.text);
-    let stopped = client.tool("send", json!({"session": "server", "keys": ["ctrl+c"]}));
-    assert!(stopped.text.contains("exit 130"), "{}", stopped.text);
+    // In the moment in which it is started bash loses the first.
+    let stops = (0..5).any(|_| {
+        let stopped = client.tool("send", json!({"session": "server", "keys": ["ctrl+c"]}));
+        stopped.text.contains("exit 130")
+    });
+    assert!(stops);
     // Several lines: one that asks stops the rest. A heredoc is one command.
     let several = client.run("echo one\nread -p 'Name? ' n\necho three");
     assert_eq!(
