@@ -1,8 +1,6 @@
 //! A change of size, done as tmux does it: rows to and from the history, and where the cursor is after a re-flow.
 //! Must not know how lines are wrapped.
 
-use std::collections::VecDeque;
-
 use super::flow::Flow;
 use super::grid::{Grid, Log};
 use super::row::{ERASED, Row};
@@ -125,8 +123,11 @@ impl Grid {
 
     /// Wraps all rows anew to `cols` columns. `at` is the cursor, its row counted from the oldest row held back.
     fn reflow(&mut self, cols: usize, at: At, log: &mut Log) -> At {
-        let at = self.align(cols, at, log);
-        let place = unwrapped(&self.lines, at);
+        // Behind the last column is behind the row's end, also where that is a wide character and cut.
+        let behind = at.col >= self.cols;
+        let col = if behind { usize::MAX } else { at.col };
+        let at = self.align(cols, At { col, ..at }, log);
+        let place = self.unwrapped(at);
         let finals = usize::try_from(log.rows).unwrap_or(usize::MAX / 2);
         let old = std::mem::take(&mut self.lines);
         (self.lines, self.scrolled) = Flow::new(cols, finals, self.scrolled, log).run(old);
@@ -160,7 +161,7 @@ impl Grid {
         let skip = if linked { log.cooked.columns % cols } else { 0 };
         let old = std::mem::replace(&mut first.skip, skip).min(first.cells.len());
         first.cells.splice(..old, std::iter::repeat_n(ERASED, skip));
-        let moved = |col: usize| col.saturating_sub(old) + skip;
+        let moved = |col: usize| col.saturating_sub(old).saturating_add(skip);
         if at.row == 0 {
             at.col = moved(at.col);
         }
@@ -171,14 +172,31 @@ impl Grid {
         at
     }
 
+    /// A place by its logical line, counted from the first row, and the offset in it; `usize::MAX` behind its row's end.
+    fn unwrapped(&self, at: At) -> (usize, usize) {
+        let (mut line, mut offset) = (0, 0);
+        for row in self.lines.iter().take(at.row) {
+            if row.linked {
+                offset += row.cells.len();
+            } else {
+                (line, offset) = (line + 1, 0);
+            }
+        }
+        let cells = self.lines.get(at.row).map_or(0, |row| row.cells.len());
+        let inside = at.col < cells;
+        (line, if inside { offset + at.col } else { usize::MAX })
+    }
+
     /// Where such a place is after a re-flow. tmux counts lines to find it again, also where some have lost a link and
     /// are two now.
     fn wrapped(&self, (line, mut offset): (usize, usize)) -> At {
         let ends = self.lines.iter().enumerate().filter(|(_, row)| !row.linked);
+        let last = self.lines.len() - 1;
         let mut row = match line.checked_sub(1) {
             None => 0,
-            Some(before) => ends.map(|(row, _)| row + 1).nth(before).unwrap_or(0),
+            Some(before) => ends.map(|(row, _)| row + 1).nth(before).unwrap_or(last),
         };
+        row = row.min(last);
         while let Some(here) = self.lines.get(row).filter(|here| here.linked) {
             if offset < here.cells.len() {
                 break;
@@ -193,18 +211,4 @@ impl Grid {
         let col = if offset == usize::MAX { end } else { offset };
         At { row, col }
     }
-}
-
-/// A place by its logical line, counted from the first row, and the offset in it; `usize::MAX` behind its row's end.
-fn unwrapped(rows: &VecDeque<Row>, at: At) -> (usize, usize) {
-    let (mut line, mut offset) = (0, 0);
-    for row in rows.iter().take(at.row) {
-        if row.linked {
-            offset += row.cells.len();
-        } else {
-            (line, offset) = (line + 1, 0);
-        }
-    }
-    let inside = rows.get(at.row).is_some_and(|row| at.col < row.cells.len());
-    (line, if inside { offset + at.col } else { usize::MAX })
 }
