@@ -5,6 +5,7 @@ mod limits;
 mod random;
 mod recorded;
 mod reports;
+mod resized;
 
 use std::io::Write;
 use std::process::{Command, Stdio};

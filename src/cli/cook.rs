@@ -52,6 +52,8 @@ const CHUNK: usize = 128 << 10;
 /// How many screens of rows are kept revisable for changes of size: a wider screen takes rows back from the
 /// history.
 const HELD_SCREENS: u16 = 8;
+/// The least number of rows that are, as of a screen of 25: lines are not shorter where the screen has few rows.
+const HELD_LEAST: u16 = 200;
 
 /// What the command line asks for.
 struct Arguments {
@@ -175,7 +177,7 @@ fn cook(arguments: &Arguments) -> io::Result<()> {
     let hold_back = if arguments.resizes.is_empty() {
         0
     } else {
-        tallest.saturating_mul(HELD_SCREENS)
+        tallest.saturating_mul(HELD_SCREENS).max(HELD_LEAST)
     };
     let mut terminal = Terminal::new(Options {
         cols: arguments.cols,

@@ -9,6 +9,7 @@ mod checkpoint;
 pub(crate) mod codec;
 mod cooked;
 mod edit;
+mod flow;
 mod fullscreen;
 mod grid;
 pub mod keys;

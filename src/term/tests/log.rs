@@ -471,6 +471,21 @@ fn the_alternate_screen_and_a_resize() {
 }
 
 #[test]
+fn one_column_keeps_wide_characters() {
+    let mut told = Told::new(super::Options {
+        hold_back: 20,
+        ..options(4, 4)
+    });
+    told.feed("漢字");
+    for (cols, rows) in [(1, 4), (4, 4), (1, 1), (3, 2)] {
+        told.terminal.resize(cols, rows, &mut told.out);
+    }
+    told.feed("@");
+    assert_eq!(told.terminal.screen(), ["漢", "字@"]);
+    assert_eq!(told.log(), "漢字@\n");
+}
+
+#[test]
 fn one_program_is_one_line_however_it_takes_the_screen() {
     // It repaints from home first, and then switches to the alternate screen: once it stood there twice.
     let mut told = Told::new(options(20, 4));
