@@ -4,6 +4,7 @@ mod log;
 /// Shared with the tests of session and with the black-box tests.
 #[path = "../../tests/util/mix.rs"]
 pub(crate) mod mix;
+mod prompt;
 mod properties;
 
 use super::{Event, MarkerKind, Options, Output, Terminal, width::Rules};
