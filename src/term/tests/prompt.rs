@@ -27,11 +27,11 @@ fn a_line_that_is_drawn_again_over_what_stood_before_its_prompt() {
     let mut entered = Told::new(options(20, 5));
     entered.feed("lx").feed(marker("D;0")).feed(marker("A"));
     entered.feed("$ ").feed(marker("B")).feed("ls\r\n");
-    let typed = entered.out.events.iter().filter_map(|event| match event {
+    let mut typed = entered.out.events.iter().filter_map(|event| match event {
         Event::Marker { mark, .. } => Some(*mark),
         _ => None,
     });
-    let typed = typed.last().unwrap();
+    let typed = typed.next_back().unwrap();
     assert_eq!(entered.terminal.text_from(typed), "ls");
     assert_eq!(
         told.terminal.locate(marks[0]),
