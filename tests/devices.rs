@@ -1,6 +1,7 @@
 //! Remote devices: the real binary as a server and as devices on this machine, each with a home of its own.
 
 mod access;
+mod beside;
 mod cuts;
 mod many;
 mod network;
