@@ -52,6 +52,10 @@ fn a_person_beside_the_agent_on_a_device() {
     );
     ends(&mut client, "no-such-command-here", 127);
     ends(&mut client, "sh -c 'kill -TERM $$'", 143);
+    // What is silent there is not taken for a question: nobody can see from here what it waits for.
+    let patient = json!({"settle_ms": 60_000});
+    let silent = client.run_with("sleep 2; (exit 6)", patient);
+    assert_eq!(silent.facts["exit_code"], 6, "{}", silent.text);
 
     // What the person types stays the person's, half typed or run.
     person.types("echo half");

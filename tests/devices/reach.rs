@@ -1,8 +1,11 @@
 //! A terminal on a device: by itself, and in a session with all that sessions have.
 
+use std::time::Instant;
+
 use serde_json::json;
 
 use super::{joined, server, tool};
+use crate::util::client::DEADLINE;
 use crate::util::dir::Dir;
 use crate::util::skip::have;
 
@@ -56,6 +59,8 @@ fn a_session_on_a_device() {
         json!({"name": "far", "command": command, "env": {"PS1": "far$ "}}),
     );
     call("send", json!({"session": "far", "text": "PS1='far> '\n"}));
+    let listed = call("session_list", json!({}));
+    assert!(listed.contains(&format!("on device {id}")), "{listed}");
     let ran = call(
         "run",
         json!({"session": "far", "input": "for i in $(seq 500); do echo line $i; done; pwd"}),
@@ -69,12 +74,25 @@ fn a_session_on_a_device() {
     // What is interrupted there is interrupted there.
     call("send", json!({"session": "far", "text": "sleep 600\n"}));
     call("send", json!({"session": "far", "keys": ["ctrl+c"]}));
+    // A prompt that comes only now would look like the answer to the next line.
+    let deadline = Instant::now() + DEADLINE;
+    let screen = || call("read", json!({"session": "far", "view": "screen"}));
+    while !screen().trim_end().ends_with("^C\nfar>") {
+        assert!(Instant::now() < deadline, "{}", screen());
+    }
     let back = call("run", json!({"session": "far", "input": "echo back $?"}));
     assert!(back.contains("back 130"), "{back}");
     device.kill();
-    let over = tool(&server, "wait", json!({"session": "far", "timeout_s": 60}));
-    let text = over["content"][0]["text"].as_str().expect("a text");
-    assert!(text.contains("exit status 1"), "{text}");
+    // Nothing that was started there is unfinished, so a wait that comes before the end does not last until it.
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        let over = tool(&server, "wait", json!({"session": "far", "timeout_s": 60}));
+        let text = over["content"][0]["text"].as_str().expect("a text");
+        if text.contains("exit status 1") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{text}");
+    }
     let told = call("read", json!({"session": "far"}));
     assert!(told.contains("not known"), "{told}");
 }
