@@ -1,11 +1,13 @@
 //! Remote devices: the real binary as a server and as devices on this machine, each with a home of its own.
 
 mod access;
+mod beside;
 mod cuts;
 mod many;
 mod network;
 mod reach;
 mod sessions;
+mod ssh;
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -85,6 +87,14 @@ impl Device {
     pub fn kill(&mut self) {
         self.child.0.kill().expect("our child");
         self.child.0.wait().expect("our child");
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- the device's stderr\n{}", self.stderr());
+        }
     }
 }
 

@@ -9,13 +9,13 @@ use crate::util::pty::Pty;
 use crate::util::skip::have;
 
 /// A person's terminal, attached with the command that session_create gave.
-struct Person {
+pub struct Person {
     pty: Pty,
     seen: Vec<u8>,
 }
 
 impl Person {
-    fn attach(client: &Client, attach: &str) -> Person {
+    pub fn attach(client: &Client, attach: &str) -> Person {
         let env = [
             ("PATH", std::env::var("PATH").unwrap_or_default()),
             ("TERM", "xterm-256color".into()),
@@ -41,7 +41,7 @@ impl Person {
     }
 
     /// Waits until the text has been drawn since the last call.
-    fn sees(&mut self, text: &str) {
+    pub fn sees(&mut self, text: &str) {
         let deadline = Instant::now() + DEADLINE;
         while !String::from_utf8_lossy(&self.seen).contains(text) {
             self.pty
@@ -55,7 +55,7 @@ impl Person {
         self.seen.clear();
     }
 
-    fn types(&mut self, keys: &str) {
+    pub fn types(&mut self, keys: &str) {
         self.pty.type_bytes(keys.as_bytes());
     }
 }

@@ -32,7 +32,7 @@ fn visit(socket: &Path, path: &str) -> io::Result<(Frames, Outlet)> {
     let mut stream = UnixStream::connect(socket)?;
     let mut output = stream.try_clone()?;
     let deadline = Instant::now() + ANSWER;
-    let ahead = upgrade(&mut stream, &mut output, path, "localhost", deadline)?;
+    let ahead = upgrade(&mut stream, &mut output, path, "localhost", deadline, None)?;
     Ok((
         Frames::new(Box::new(stream), ahead),
         Outlet::new(Box::new(output)),

@@ -67,6 +67,9 @@ pub fn far<S: AsRef<str>>(argv: &[S]) -> Option<Far> {
         "lxc-attach" | "lxc-console" | "openshell" | "virsh" => {
             Some(Far::Inside(last_word(name, rest)))
         }
+        "paneglass" if rest.first() == Some(&"reach") => {
+            Some(Far::Inside(format!("device {}", rest.get(1)?)))
+        }
         "bwrap" => Some(Far::Sandbox("bwrap")),
         "unshare" => Some(Far::Sandbox("unshare")),
         "mosh" | "mosh-client" | "et" | "telnet" | "rlogin" | "rsh" => {
@@ -148,7 +151,7 @@ fn last_word(program: &str, arguments: &[&str]) -> String {
 }
 
 /// Programs that make the next line run as somebody else, or somewhere else.
-const LEAVING: [&str; 30] = [
+const LEAVING: [&str; 31] = [
     "ssh",
     "slogin",
     "mosh",
@@ -176,6 +179,7 @@ const LEAVING: [&str; 30] = [
     "lxc",
     "incus",
     "openshell",
+    "reach",
     "tmux",
     "screen",
     "exec",
@@ -246,6 +250,12 @@ mod tests {
         check("-bash", None);
         check("python3 ssh", None);
         check("mosh db1", inside("mosh db1"));
+        check(
+            "/x/bin/paneglass reach k3x9ab sh -c x",
+            inside("device k3x9ab"),
+        );
+        check("paneglass reach", None);
+        check("paneglass list", None);
         assert_eq!(far::<&str>(&[]), None);
     }
 

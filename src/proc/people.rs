@@ -13,7 +13,7 @@ const INTERPRETERS: [&str; 17] = [
 ];
 
 /// One executable of many commands.
-const MULTI_CALL: [&str; 3] = ["busybox", "toybox", "coreutils"];
+const MULTI_CALL: [&str; 4] = ["busybox", "toybox", "coreutils", "paneglass"];
 
 /// Programs that hand typed keys to a place that cannot be seen from here.
 const REMOTE: [&str; 31] = [
@@ -99,9 +99,12 @@ pub(super) fn is_remote(arguments: &[Vec<u8>], comm: &str) -> bool {
     let own = own
         .as_deref()
         .map(|own| own.split([':', ' ']).next().unwrap_or(own));
-    REMOTE
-        .iter()
-        .any(|remote| *remote == comm || Some(*remote) == own)
+    // Our own way to a device: the rest of this program stays here.
+    let reaches = own == Some("paneglass") && arguments.get(1).is_some_and(|word| word == b"reach");
+    reaches
+        || REMOTE
+            .iter()
+            .any(|remote| *remote == comm || Some(*remote) == own)
 }
 
 /// The file name of the program, without the hyphen that marks a login shell.
@@ -248,6 +251,11 @@ mod tests {
         assert!(remote(&["tmux", "attach"], "tmux: client"));
         assert!(remote(&["docker", "run", "-it", "debian"], "docker"));
         assert!(remote(&["renamed"], "mosh-client"));
+        assert!(remote(
+            &["/usr/bin/paneglass", "reach", "k3x9ab"],
+            "paneglass"
+        ));
+        assert!(!remote(&["paneglass", "cook", "reach"], "paneglass"));
         assert!(!remote(&["sshd: me"], "sshd"));
         assert!(!remote(&["python3", "ssh"], "python3"));
         assert!(!remote(&[], ""));

@@ -55,7 +55,7 @@ pub fn serve(
     let (socket, unix) = Socket::bind(&config.socket_path)?;
     let mut tools = super::tools(config, Some(socket.path.clone()));
     // Takes the lock of the state directory and picks its sessions up, before anybody is told that we are here.
-    tools.sessions().map_err(|error| error.to_string())?;
+    let sessions = tools.sessions().map_err(|error| error.to_string())?;
     // They have raised it.
     let (descriptors, _) = limits::descriptors().map_err(text)?;
     let (listeners, vetting) = match tcp {
@@ -78,6 +78,8 @@ pub fn serve(
     if let Some(devices) = devices {
         let hub = Hub::open(Layout::new(config.home.clone()).devices());
         let hub = Arc::new(hub.map_err(|error| error.to_string())?);
+        // What a device that comes by ssh runs here.
+        sessions.own_folder().map_err(|error| error.to_string())?;
         upgrades = Some(Arc::clone(&hub) as Arc<dyn Upgrades>);
         let ways = ways(devices, tcp, &listeners);
         tools = tools.with_devices(Devices { hub, ways });

@@ -303,8 +303,9 @@ impl Sessions {
         })
     }
 
-    /// The folder with a link to this program, for the sessions' PATH: it need not be installed there.
-    fn own_folder(&self) -> Result<PathBuf, Error> {
+    /// The folder with a link to this program, for the sessions' PATH and for devices that come by ssh: it need not be
+    /// on theirs.
+    pub fn own_folder(&self) -> Result<PathBuf, Error> {
         let dir = self.layout.bin();
         dir::private(&dir)?;
         atomic::link(&self.layout.own_program(), &self.settings.binary)?;

@@ -237,6 +237,13 @@ impl Far {
         self.port
     }
 
+    /// The processes that serve a connection each.
+    pub fn connections(&self) -> Vec<String> {
+        let pid = self.sshd.as_ref().expect("it was started").id();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        children.split_whitespace().map(String::from).collect()
+    }
+
     /// Words after `ssh` that reach the host as the account at this place.
     pub fn words(&self, at: usize) -> String {
         format!(

@@ -3,12 +3,14 @@
 
 use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::os::fd::BorrowedFd;
+use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Error;
 use super::address::Address;
+use super::way::Way;
 use crate::devices::wire::Source;
 use crate::http::upgrade;
 use crate::sys::poll::{Interest, poll};
@@ -22,6 +24,15 @@ const ANSWER_BY_COMMAND: Duration = Duration::from_secs(120);
 /// What takes nothing for so long is gone.
 const WRITE: Duration = Duration::from_secs(30);
 
+/// What ssh runs on the server's machine: its program, whatever the user's login shell is. A shell that is no login
+/// shell often has no PATH with it, so the link to it in the state directory comes first; `$0` is `paneglass`.
+const FAR_SIDE: &str = "exec sh -c 'PATH=\"${PANEGLASS_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/paneglass}/bin:$PATH\"; \
+command -v \"$0\" >/dev/null || { echo \"$0 is not installed, or not on the PATH of this user\" >&2; exit 127; }; \
+exec \"$0\" \"$@\"'";
+
+/// ssh's exit status when what went wrong is not the command's.
+const SSH_FAILED: i32 = 255;
+
 /// The longest head of an answer that is read, in bytes.
 const HEAD: usize = 16 << 10;
 
@@ -33,10 +44,36 @@ pub struct Connection {
     pub ahead: Vec<u8>,
     /// Ends it, whoever waits at it.
     pub hang_up: Arc<dyn Fn() + Send + Sync>,
+    pub carrier: Carrier,
 }
 
-/// Connects, and asks for `path`.
-pub fn dial(address: &Address, path: &str) -> Result<Connection, Error> {
+/// The command that carries a connection, if one does.
+pub struct Carrier(Option<Arc<Way>>);
+
+impl Carrier {
+    /// The link is up: what came before is no reason for its end.
+    pub fn is_up(&self) {
+        if let Some(way) = &self.0 {
+            way.forget_words();
+        }
+    }
+
+    /// Why it is at its end, where the command that carries it says so; ends that.
+    pub fn why(&self, address: &Address) -> Option<String> {
+        let (line, status) = self.0.as_ref()?.last_words()?;
+        Some(match (address, status) {
+            (Address::Ssh { host, port }, Some(SSH_FAILED)) => {
+                let port = port.map(|port| format!("-p {port} ")).unwrap_or_default();
+                let line = line.trim_end_matches('.');
+                format!("ssh says: {line}; `ssh {port}{host}` has to work first")
+            }
+            _ => format!("the other side says: {line}"),
+        })
+    }
+}
+
+/// Connects, and asks for `path`. Gives up when there is something to read at `stop`.
+pub fn dial(address: &Address, path: &str, stop: BorrowedFd<'_>) -> Result<Connection, Error> {
     let failed = |error: io::Error| Error::Connect(format!("cannot connect to {address}: {error}"));
     let (mut connection, host, time) = match address {
         Address::Http { host, port } => {
@@ -45,12 +82,14 @@ pub fn dial(address: &Address, path: &str) -> Result<Connection, Error> {
         }
         Address::Ssh { host, port } => {
             let mut ssh = Command::new("ssh");
+            // What the user has configured for a person's sessions is not for this one.
             ssh.args(["-T", "-e", "none", "-o", "ServerAliveInterval=10"]);
+            ssh.args(["-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes"]);
             if let Some(port) = port {
                 ssh.args(["-p", &port.to_string()]);
             }
-            ssh.args([host, "paneglass", "link"]);
-            let connection = by_command(ssh).map_err(failed)?;
+            ssh.args([host, FAR_SIDE, "paneglass", "link"]);
+            let connection = by_command(ssh, true).map_err(failed)?;
             (connection, "localhost".into(), ANSWER_BY_COMMAND)
         }
         Address::Via(words) => {
@@ -59,29 +98,36 @@ pub fn dial(address: &Address, path: &str) -> Result<Connection, Error> {
                 .ok_or_else(|| Error::Address("--via needs a command".into()))?;
             let mut command = Command::new(program);
             command.args(args);
-            let connection = by_command(command).map_err(failed)?;
+            let connection = by_command(command, false).map_err(failed)?;
             (connection, "localhost".into(), ANSWER_BY_COMMAND)
         }
     };
     let deadline = Instant::now() + time;
     let Connection { input, output, .. } = &mut connection;
-    match upgrade(input, output, path, &host, deadline) {
+    match upgrade(input, output, path, &host, deadline, Some(stop)) {
         Ok(ahead) => connection.ahead = ahead,
         Err(error) => {
+            let ended = [io::ErrorKind::UnexpectedEof, io::ErrorKind::BrokenPipe];
+            let why = match ended.contains(&error.kind()) {
+                true => connection.carrier.why(address).map(io::Error::other),
+                false => None,
+            };
             (connection.hang_up)();
-            return Err(failed(error));
+            return Err(failed(why.unwrap_or(error)));
         }
     }
     Ok(connection)
 }
 
-/// Asks a server to go on with frames. What it has said of them already.
+/// Asks a server to go on with frames. What it has said of them already. Gives up when there is something to read at
+/// `stop`.
 pub fn upgrade(
     input: &mut (impl Source + ?Sized),
     output: &mut (impl Write + ?Sized),
     path: &str,
     host: &str,
     deadline: Instant,
+    stop: Option<BorrowedFd<'_>>,
 ) -> io::Result<Vec<u8>> {
     output.write_all(upgrade::request(path, host).as_bytes())?;
     output.flush()?;
@@ -102,7 +148,17 @@ pub fn upgrade(
         if head.len() > HEAD {
             return Err(io::Error::other("what answers is no server of paneglass"));
         }
-        if poll(&[(input.as_fd(), Interest::Read)], Some(deadline))? != [true] {
+        let watched = [Some(input.as_fd()), stop];
+        let watched: Vec<_> = watched
+            .into_iter()
+            .flatten()
+            .map(|fd| (fd, Interest::Read))
+            .collect();
+        let ready = poll(&watched, Some(deadline))?;
+        if ready.get(1) == Some(&true) {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "it is stopped"));
+        }
+        if !ready[0] {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let mut piece = [0; 4096];
@@ -132,6 +188,7 @@ fn tcp(host: &str, port: u16) -> io::Result<Connection> {
                     ahead: Vec::new(),
                     // Fails only when it has ended, which is what is wanted.
                     hang_up: Arc::new(move || drop(end.shutdown(Shutdown::Both))),
+                    carrier: Carrier(None),
                 });
             }
             Err(error) => last = error,
@@ -140,40 +197,16 @@ fn tcp(host: &str, port: u16) -> io::Result<Connection> {
     Err(last)
 }
 
-fn by_command(mut command: Command) -> io::Result<Connection> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
-    // Both are there: they were asked for.
-    let (Some(input), Some(output)) = (child.stdout.take(), child.stdin.take()) else {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    };
-    let way = Arc::new(Way(Mutex::new(child)));
+fn by_command(command: Command, listen: bool) -> io::Result<Connection> {
+    let (way, input, output) = Way::open(command, listen)?;
+    let end = Arc::clone(&way);
     Ok(Connection {
         input: Box::new(input),
         output: Box::new(output),
         ahead: Vec::new(),
-        hang_up: Arc::new(move || way.end()),
+        hang_up: Arc::new(move || {
+            end.end();
+        }),
+        carrier: Carrier(Some(way)),
     })
-}
-
-/// A command that carries a link. It ends with it.
-struct Way(Mutex<Child>);
-
-impl Way {
-    fn end(&self) {
-        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Both fail only when it has ended.
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-}
-
-impl Drop for Way {
-    fn drop(&mut self) {
-        self.end();
-    }
 }

@@ -8,6 +8,7 @@ mod error;
 pub mod guard;
 mod handle;
 mod job;
+mod way;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -125,8 +126,9 @@ struct Device {
 impl Device {
     /// One link, from its beginning to its end.
     fn link(&mut self, key: &mut Key, say: &dyn Fn(&str)) -> Ended {
-        let mut connection = match dial::dial(&self.address, LINK_PATH) {
+        let mut connection = match dial::dial(&self.address, LINK_PATH, self.signals_fd()) {
             Ok(connection) => connection,
+            Err(_) if self.is_stopped() => return Ended::Stopped,
             Err(error) => return Ended::Lost(false, error.to_string()),
         };
         let outlet = Outlet::new(connection.output);
@@ -139,7 +141,11 @@ impl Device {
         if let Err(error) = outlet.send(&hello) {
             return Ended::Lost(false, error.to_string());
         }
-        let gone = |why: Option<String>| why.unwrap_or_else(|| "the server closed the link".into());
+        let (carrier, address) = (connection.carrier, &self.address);
+        let gone = |why: Option<String>| {
+            let why = carrier.why(address).or(why);
+            why.unwrap_or_else(|| "the server closed the link".into())
+        };
         let welcome = frames.next(Instant::now() + WELCOME, Some(self.signals_fd()));
         let (client_id, credential) = match welcome {
             Came::Frame(Down::Welcome {
@@ -164,6 +170,7 @@ impl Device {
             }
             *key = Key::Credential(credential);
         }
+        carrier.is_up();
         say(&format!("joined as {client_id}"));
         let (up, queue) = channel::<Up>();
         let writer = thread::Builder::new().name("link-write".into()).spawn({
@@ -207,6 +214,11 @@ impl Device {
     fn signals_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         use std::os::fd::AsFd;
         self.signals.as_fd()
+    }
+
+    fn is_stopped(&self) -> bool {
+        let watched = [(self.signals_fd(), Interest::Read)];
+        poll(&watched, Some(Instant::now())).is_ok_and(|ready| ready == [true])
     }
 
     /// Waits before the next try. True when this process is to end.
