@@ -25,6 +25,9 @@ fn a_plain_shells_statuses_are_unknown() {
         ("sh -c 'exit 3' | tail -1", ""),
         ("echo exit 0", "exit 0"),
         ("yes | head -1", "y"),
+        ("true | false | true", ""),
+        ("! false", ""),
+        ("false; true", ""),
     ] {
         let reply = client.tool(
             "run",
@@ -54,6 +57,9 @@ fn lines_as_they_are_written() {
         ("true # comment", "", 0),
         ("echo hi;", "hi", 0),
         ("sleep 2 &", "", 0),
+        // One that outlasts the test is not waited for.
+        ("sleep 600 &", "", 0),
+        ("kill %%; wait 2>&-", "", 0),
         ("cat <<'END'\n$HOME `x` \\\nEND", "$HOME `x` \\", 0),
         ("echo after", "after", 0),
         ("- x", "bash: -: command not found", 127),
@@ -65,7 +71,7 @@ fn lines_as_they_are_written() {
         let reply = client.run(line);
         let body = reply.body();
         // The shell tells of its background job by number.
-        let body = body.strip_prefix("[1] ").map_or(body.as_str(), |_| "");
+        let body = if body.starts_with('[') { "" } else { &body };
         assert_eq!(body.trim_end(), output, "{line}: {}", reply.text);
         assert_eq!(reply.facts["exit_code"], exit, "{line}: {}", reply.text);
     }
@@ -87,6 +93,39 @@ fn lines_as_they_are_written() {
     }
 }
 
+/// A long line with no newline at all: every byte of it, found by what stands in its midst.
+#[test]
+fn one_line_without_its_end() {
+    if !have("one_line_without_its_end", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    let line = "head -c 1500000 /dev/zero | tr '\\0' a; printf 42''42; head -c 1499996 /dev/zero | tr '\\0' b";
+    let saved = client.home().join("whole");
+    let reply = client.run_with(line, json!({"save_to": saved}));
+    assert_eq!(
+        (&reply.facts["exit_code"], &reply.facts["total_lines"]),
+        (&json!(0), &json!(1)),
+        "{}",
+        reply.text
+    );
+    assert!(reply.text.len() < 4096, "{} bytes", reply.text.len());
+    let whole = fs::read_to_string(saved).expect("it was saved");
+    let want = format!("{}4242{}", "a".repeat(1_500_000), "b".repeat(1_499_996));
+    assert!(
+        whole.trim_end_matches('\n') == want,
+        "{} bytes",
+        whole.len()
+    );
+    let found = client.tool(
+        "search",
+        json!({"session": "t1", "pattern": "a4242b", "context": 1}),
+    );
+    assert_eq!(found.facts["total_matches"], 1, "{}", found.text);
+    assert!(found.text.len() < 8192, "{} bytes", found.text.len());
+    assert_eq!(client.run("echo after").body(), "after");
+}
+
 /// A question is told as one by the kernel's word, whatever its text; text alone is never one.
 #[test]
 fn questions_and_what_looks_like_them() {
@@ -102,27 +141,35 @@ fn questions_and_what_looks_like_them() {
         ("python3 -c 'input()'", "", false),
         (secret, "Password:", true),
     ] {
-        let asked = client.run(line);
-        assert_eq!(
-            (asked.status(), &asked.facts["prompt"]),
-            ("waiting", &json!(at)),
-            "{line}: {}",
-            asked.text
-        );
-        assert_eq!(
-            asked.header().contains("for a secret"),
-            hidden,
-            "{}",
-            asked.text
-        );
-        assert!(!asked.header().contains("may be"), "{}", asked.text);
-        let took = asked.facts["duration_ms"].as_u64().expect("a number");
-        let answered = client.run("answer");
-        assert_eq!(
-            answered.facts["exit_code"], 0,
-            "{line} after {took} ms: {}",
-            answered.text
-        );
+        // Told within 2 s; on a machine that is busy, once that it is not.
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let asked = client.run(line);
+            assert_eq!(
+                (asked.status(), &asked.facts["prompt"]),
+                ("waiting", &json!(at)),
+                "{line}: {}",
+                asked.text
+            );
+            assert_eq!(
+                asked.header().contains("for a secret"),
+                hidden,
+                "{}",
+                asked.text
+            );
+            assert!(!asked.header().contains("may be"), "{}", asked.text);
+            let took = asked.facts["duration_ms"].as_u64().expect("a number");
+            let answered = client.run("answer");
+            assert_eq!(
+                answered.facts["exit_code"], 0,
+                "{line} after {took} ms: {}",
+                answered.text
+            );
+            if took < 2_000 {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{line}: told after {took} ms");
+        }
     }
     for line in [
         "printf 'cost > 5 $ '; sleep 4",
