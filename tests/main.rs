@@ -37,6 +37,7 @@ mod serve;
 mod sessions;
 mod shell;
 mod shells;
+mod silence;
 mod summaries;
 mod term;
 mod typing;

@@ -227,6 +227,14 @@ fn until_does_not_match_the_command_line() {
         "{}",
         end.text
     );
+    // The word itself is in the command line, and in the answer that is typed: only what is printed counts.
+    let line = "read -r x; read -r y; echo needle";
+    let first = client.run_with(line, json!({"until": "needle"}));
+    assert_eq!(first.status(), "waiting", "{}", first.text);
+    let second = client.run_with("needle", json!({"until": "needle"}));
+    assert_eq!(second.status(), "waiting", "{}", second.text);
+    let third = client.run_with("x", json!({"until": "needle"}));
+    assert_eq!(third.body(), "needle", "{}", third.text);
 }
 
 #[test]

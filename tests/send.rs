@@ -296,6 +296,120 @@ fn signals_reach_the_job_and_never_the_shell() {
     );
 }
 
+/// In each shell each signal reaches the job in front and nothing else: whatever is in front, the shell has traps for
+/// all that can be caught, and they tell.
+fn no_signal_reaches(shell: &str, own_pid: &str, no_job_control: &str, job_control: &str) {
+    let name = format!("no_signal_reaches_{shell}");
+    if !have(&name, "tmux") || !have(&name, shell) {
+        return;
+    }
+    const CAUGHT: [&str; 4] = ["TERM", "INT", "HUP", "QUIT"];
+    let mut client = Client::legacy("2025-11-25");
+    let env = json!({"PS1": "$ "});
+    client.open(json!({"name": "t1", "command": shell, "env": env}));
+    for signal in CAUGHT {
+        client.run(&format!("trap 'echo GO\"\"T-{signal}' {signal}"));
+    }
+    let pid = client.run(own_pid).body();
+    let got = |client: &mut Client| {
+        let found = client.tool("search", json!({"session": "t1", "pattern": "GOT-"}));
+        found.facts["total_matches"].as_u64().expect("a number")
+    };
+    let refused = |client: &mut Client, what: &str| {
+        for signal in CAUGHT.into_iter().chain(["KILL"]) {
+            for force in [false, true] {
+                let reply = send(client, json!({"signal": signal, "force": force}));
+                assert!(
+                    reply.is_error && reply.text.contains("nothing was sent"),
+                    "{shell}, {what}, {signal}, {force}: {}",
+                    reply.text
+                );
+            }
+        }
+    };
+    let asks = |client: &mut Client, line: &str| {
+        let asked = client.run(line);
+        // fish's own question ends as a prompt does.
+        assert!(
+            matches!(asked.status(), "waiting" | "prompt"),
+            "{shell}: {}",
+            asked.text
+        );
+    };
+    refused(&mut client, "at its prompt");
+    asks(&mut client, "read line");
+    refused(&mut client, "in a command of its own");
+    client.run("answer");
+    client.run(no_job_control);
+    asks(&mut client, "cat");
+    refused(&mut client, "with a job in its own group");
+    send(&mut client, json!({"keys": ["ctrl+d"], "wait_ms": 60_000}));
+    client.run(job_control);
+    assert_eq!(client.run(own_pid).body(), pid, "{shell}");
+    // The job does not end by what it catches: a shell whose job ends by SIGINT acts as if it had caught it.
+    let job = "for s in TERM INT HUP QUIT; do trap \"echo JOB-$s\" $s; done; echo ready; while :; do sleep 1; done";
+    let begun = client.run_with(&format!("sh -c '{job}'"), json!({"until": "^ready"}));
+    assert_eq!(begun.status(), "until", "{shell}: {}", begun.text);
+    for signal in CAUGHT {
+        let sent = send(&mut client, json!({"signal": signal, "wait_ms": 0}));
+        assert!(
+            sent.text.contains(&format!("SIG{signal} was sent to sh")),
+            "{shell}: {}",
+            sent.text
+        );
+        let told = client.tool(
+            "wait",
+            json!({"session": "t1", "timeout_s": 60, "until": format!("^JOB-{signal}")}),
+        );
+        assert_eq!(told.status(), "until", "{shell}: {}", told.text);
+    }
+    let ended = send(&mut client, json!({"signal": "KILL", "wait_ms": 60_000}));
+    assert!(
+        ended.text.contains("and it has ended"),
+        "{shell}: {}",
+        ended.text
+    );
+    assert_eq!(client.run(own_pid).body(), pid, "{shell}");
+    assert_eq!(got(&mut client), 0, "{shell}");
+    // The traps do tell, when somebody else sends what we do not. (bash ends by a SIGTERM at its prompt even so.)
+    let sent = std::process::Command::new("kill")
+        .args(["-s", "TERM", &pid])
+        .status();
+    assert!(sent.expect("kill runs").success());
+    let deadline = Instant::now() + DEADLINE;
+    while got(&mut client) == 0 {
+        assert!(Instant::now() < deadline, "{shell}: its trap does not tell");
+        // A shell may look at its traps only once it has a line to read; bash has ended by now.
+        client.tool("send", json!({"session": "t1", "keys": ["enter"]}));
+    }
+}
+
+#[test]
+fn no_signal_reaches_bash() {
+    no_signal_reaches("bash", "echo $$", "set +m", "set -m");
+}
+
+#[test]
+fn no_signal_reaches_zsh() {
+    no_signal_reaches("zsh", "echo $$", "setopt no_monitor", "setopt monitor");
+}
+
+#[test]
+fn no_signal_reaches_fish() {
+    let none = "status job-control none";
+    no_signal_reaches(
+        "fish",
+        "echo $fish_pid",
+        none,
+        "status job-control interactive",
+    );
+}
+
+#[test]
+fn no_signal_reaches_dash() {
+    no_signal_reaches("dash", "echo $$", "set +m", "set -m");
+}
+
 #[test]
 fn the_screen_whole_changed_or_round_the_cursor() {
     let name = "the_screen_whole_changed_or_round_the_cursor";

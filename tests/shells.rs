@@ -36,6 +36,15 @@ fn check(shell: &str, lines: &[(&str, &str, i32, Value)]) {
         "{shell}: {}",
         closed.text
     );
+    // What the shell itself reads is a question: fish draws it as it draws a prompt.
+    let asked = client.run("read line");
+    assert!(
+        matches!(asked.status(), "waiting" | "prompt"),
+        "{shell}: {}",
+        asked.text
+    );
+    client.run("the answer");
+    assert_eq!(client.run("echo \"$line\"").body(), "the answer", "{shell}");
     // Half-typed text of somebody else is protected.
     let tmux = client.home().join("tmux");
     let keys = ["-L", "pg", "send-keys", "-t", "=t1:", "rm -i precious"];

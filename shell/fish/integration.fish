@@ -66,6 +66,8 @@ function __paneglass_start
             case '*zsh*' '*fish*'
                 __paneglass_nest $argv
         end
+        # `read` prints a mode's prompt as well, and whoever likes may call fish_prompt.
+        set -g __paneglass_inside a command
         echo -n $__paneglass_c
     end
     function __paneglass_done --on-event fish_postexec
@@ -85,6 +87,7 @@ function __paneglass_start
         and __paneglass_unnest
     end
     function __paneglass_begin --on-event fish_prompt
+        set -g __paneglass_inside
         # A command may have set another prompt; an empty line cannot.
         if set -q __paneglass_ran
             set -e __paneglass_ran

@@ -1,7 +1,7 @@
 //! /proc: which processes are on a terminal, and whether the foreground job waits for it or works.
 //!
 //! `stat`, `tty`, `call`, `status` and `people` parse bytes; `files` and `blocked` look at one process, `tree` at all of
-//! them; `look` puts the answer together. Everything is read below a root folder, so that tests can bring their
+//! them; `look` puts the answer together, and `rest` says cheaply whether it still holds. Everything is read below a root folder, so that tests can bring their
 //! own. There is no clock here: who asks again compares two [`View`]s. Nothing here knows tmux, sessions or
 //! prompts.
 #![forbid(unsafe_code)]
@@ -19,12 +19,14 @@ mod cases;
 mod files;
 mod look;
 mod people;
+mod rest;
 mod stat;
 mod status;
 mod tree;
 mod tty;
 mod view;
 
+pub use rest::Rest;
 pub use stat::{Process, TICKS_PER_SECOND};
 pub use status::Status;
 pub use tree::Tree;

@@ -21,7 +21,7 @@ use crate::sys::path::find_program;
 use crate::sys::{passwd, random};
 use crate::term::{Options, Terminal, width};
 use crate::tmux::format::shell_line;
-use crate::tmux::{NewPane, PaneId, Stand};
+use crate::tmux::{self, NewPane, PaneId, Stand};
 
 /// Environment given by a caller, in bytes.
 pub const ENV_MOST: usize = 64 * 1024;
@@ -63,6 +63,9 @@ pub struct Beside {
 /// Characters of an exact argv that stand for it where commands are shown: argv may be 100 KB.
 const SHOWN: usize = 2_000;
 
+/// A name that was free in tmux when it was asked may be another server's by the time it is used: so often at most.
+const NAMINGS: u32 = 8;
+
 /// The program of a session: what to start, and whether its shell prints markers.
 struct Program {
     argv: Vec<String>,
@@ -80,14 +83,46 @@ impl Sessions {
                 "{LIVE_SESSIONS} sessions are open, which is the most; close one with `session_close`"
             )));
         }
-        let name = self.name(request)?;
-        let cwd = folder(request)?;
+        let mut others = Vec::new();
+        for _ in 0..NAMINGS {
+            let name = self.name(request, &others)?;
+            let cwd = folder(request)?;
+            match self.create_named(request, &name, cwd) {
+                Err(Error::Tmux(tmux::Error::NameTaken { .. })) if request.name.is_none() => {
+                    others = self.tmux.session_names()?;
+                }
+                Err(Error::Tmux(tmux::Error::NameTaken { name })) => {
+                    return Err(self.name_of_another(&name));
+                }
+                other => return other,
+            }
+        }
+        Err(Error::Refused(format!(
+            "{NAMINGS} names were taken by others in tmux as they were tried; try again"
+        )))
+    }
+
+    /// Sessions of two state directories may stand in one tmux server, where a name is there once.
+    fn name_of_another(&self, name: &str) -> Error {
+        Error::Refused(format!(
+            "{name:?} is the name of a tmux session on the socket {} that is not of this server: another paneglass server's, or made by hand. \
+Choose another name, or give this server a PANEGLASS_SOCKET of its own",
+            self.settings.tmux_socket
+        ))
+    }
+
+    fn create_named(
+        &self,
+        request: &Request,
+        name: &str,
+        cwd: PathBuf,
+    ) -> Result<Arc<Session>, Error> {
         let nonce =
             random::hex(16).map_err(|error| Error::Io("no random numbers".into(), error))?;
         let program = self.program(request, &nonce, &cwd)?;
-        self.archive(&name)?;
-        let dir = self.layout.session(&name);
-        let made = self.make(request, &name, &dir, cwd, nonce, program);
+        self.archive(name)?;
+        let dir = self.layout.session(name);
+        let made = self.make(request, name, &dir, cwd, nonce, program);
         if made.is_err() {
             let _ = std::fs::remove_dir_all(&dir.path);
         }

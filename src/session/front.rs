@@ -9,7 +9,7 @@ use super::meta::Ending;
 use super::registry::Sessions;
 use super::watch::Woken;
 use super::{Session, ends};
-pub use crate::proc::View;
+pub use crate::proc::{Rest, View};
 use crate::proc::{Verdict, WaitsBy};
 
 /// How long an ended program's status and last output are waited for; see `ends`.
@@ -197,6 +197,17 @@ impl Sessions {
             process.name = program_name(&session.meta.command);
         }
         view
+    }
+
+    /// What could come to wait for the session's terminal, if all of it sleeps.
+    pub fn rest(&self, session: &Session) -> Option<Rest> {
+        self.proc
+            .rest(session.program(), std::path::Path::new(&session.meta.tty))
+    }
+
+    /// Nothing of it has run since: what a look found then, a look would find now.
+    pub fn rests(&self, rest: &Rest) -> bool {
+        self.proc.rests(rest)
     }
 
     fn front_now(&self, session: &Session, prompt: Option<&Regex>) -> Front {

@@ -26,12 +26,13 @@ pub(super) fn known_name(name: &str) -> bool {
 }
 
 impl Sessions {
-    pub(super) fn name(&self, request: &Request) -> Result<String, Error> {
+    /// `others`: names of tmux sessions on our socket, as far as they are known to be in the way.
+    pub(super) fn name(&self, request: &Request, others: &[String]) -> Result<String, Error> {
         let Some(name) = &request.name else {
             return Ok(match (&request.program, &request.beside) {
-                (Some(_), _) => self.free_name(|n| format!("p{n}")),
+                (Some(_), _) => self.free_name(others, |n| format!("p{n}")),
                 (None, Some(beside)) => self.name_within(beside.session.window()),
-                (None, None) => self.free_name(|n| format!("t{n}")),
+                (None, None) => self.free_name(others, |n| format!("t{n}")),
             });
         };
         if !valid_name(name) {
@@ -62,16 +63,17 @@ impl Sessions {
 
     /// A name for one more pane of a window.
     pub(super) fn name_within(&self, window: &str) -> String {
-        self.free_name(|n| format!("{window}+{n}"))
+        self.free_name(&[], |n| format!("{window}+{n}"))
     }
 
-    fn free_name(&self, nth: impl Fn(u32) -> String) -> String {
+    fn free_name(&self, others: &[String], nth: impl Fn(u32) -> String) -> String {
         let free = |name: &String| {
             !self.list().contains_key(name)
+                && !others.contains(name)
                 && !self.layout.session(name).path.exists()
                 && self.standing_in(name).is_none()
         };
-        // There are at most as many names as sessions and folders, so one is free.
+        // There are at most as many names as sessions, folders and others, so one is free.
         (1..).map(nth).find(free).unwrap_or_default()
     }
 

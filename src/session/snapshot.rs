@@ -13,6 +13,8 @@ pub struct Snapshot {
     file: TextView,
     /// Lines that may still change, from number `file.lines()` on.
     live: Vec<Line>,
+    /// Bytes of the first of them that were kept of what the file has of it.
+    begun: usize,
 }
 
 /// A stretch of the log: a region's output. The first line counts from `skip` bytes on, the last one up to `cut`
@@ -50,6 +52,7 @@ impl State {
         let mut live: Vec<Line> = Vec::new();
         // The first live line may go on from rows that are in the file already.
         let mut begun = file.unfinished()?;
+        let kept = begun.as_ref().map_or(0, |head| head.bytes.len());
         let empty =
             live_text.is_empty() && begun.is_none() && !self.term.live_text().ends_with('\n');
         if !empty {
@@ -62,7 +65,11 @@ impl State {
                 live.push(line);
             }
         }
-        Ok(Snapshot { file, live })
+        Ok(Snapshot {
+            file,
+            live,
+            begun: kept,
+        })
     }
 
     /// Where a region's output lies.
@@ -148,6 +155,21 @@ impl Snapshot {
             }
         }
         Ok(())
+    }
+
+    /// A line that `each` passed for `span`, with what was left out of the midst of it.
+    pub fn whole(&self, number: u64, line: Line, span: Span) -> Result<Line, Error> {
+        if line.omitted == 0 {
+            return Ok(line);
+        }
+        let mut bytes = self.file.whole(number)?;
+        if number == self.file.lines() {
+            // It goes on in rows that may still change.
+            let live = self.live.first().map_or(&[][..], |line| &line.bytes);
+            bytes.extend_from_slice(live.get(self.begun..).unwrap_or_default());
+        }
+        let whole = Line { bytes, omitted: 0 };
+        Ok(trim(whole, number, &span))
     }
 
     /// Every line of the log.

@@ -226,6 +226,27 @@ impl TextView {
         Ok((!bytes.is_empty()).then_some(Line { bytes, omitted }))
     }
 
+    /// The bytes of line `number` (0-based), however many; the unfinished one follows the last. Empty beyond it.
+    pub fn whole(&self, number: u64) -> Result<Vec<u8>, Error> {
+        let fail = |error| Error::at("read", &self.path)(error);
+        let begin = match number == self.lines {
+            true => Some(self.unfinished),
+            false => self.offset(number).map_err(fail)?,
+        };
+        let Some(begin) = begin else {
+            return Ok(Vec::new());
+        };
+        let end = match number < self.lines {
+            // Before its newline.
+            true => self.offset(number + 1).map_err(fail)?.map(|next| next - 1),
+            false => None,
+        };
+        let end = end.unwrap_or(self.length);
+        let mut bytes = vec![0; end.saturating_sub(begin) as usize];
+        self.file.read_exact_at(&mut bytes, begin).map_err(fail)?;
+        Ok(bytes)
+    }
+
     /// The offset at which line `number` (0-based) begins; `None` beyond the last.
     fn offset(&self, number: u64) -> io::Result<Option<u64>> {
         if number > self.lines {

@@ -35,6 +35,8 @@ pub enum Error {
     Hung { verb: String },
     /// There is no tmux server on our socket.
     NoServer,
+    /// Another tmux session has this name.
+    NameTaken { name: String },
     /// tmux refused, in its own words.
     Refused { verb: String, message: String },
     /// The client ended in the middle: what was asked for may have been done or not.
@@ -62,6 +64,12 @@ impl fmt::Display for Error {
                 DEADLINE.as_secs()
             ),
             Error::NoServer => write!(f, "no tmux server runs on our socket"),
+            Error::NameTaken { name } => {
+                write!(
+                    f,
+                    "a tmux session on our socket has the name {name:?} already"
+                )
+            }
             Error::Refused { verb, message } => write!(f, "tmux {verb}: {message}"),
             Error::Unanswered { verb } => write!(
                 f,

@@ -19,6 +19,9 @@ impl fmt::Display for PaneId {
 /// The pane option that says which of our sessions a pane is.
 const TAG: &str = "@paneglass";
 
+/// How tmux begins to say that a session's name is taken (cmd-new-session.c, 3.2a to 3.7).
+const NAME_TAKEN: &str = "duplicate session";
+
 /// Where a new pane stands.
 #[derive(Clone, Debug)]
 pub enum Stand<'a> {
@@ -202,10 +205,15 @@ impl Tmux {
         };
         let waits = self.start_apart()?;
         let out = self.run_starting(&words).map_err(|error| match error {
-            // What begins the invocation says nothing to a reader.
-            Error::Refused { message, .. } => Error::Refused {
-                verb: verb.into(),
-                message,
+            Error::Refused { message, .. } => match new.stand {
+                Stand::Alone { name, .. } if message.starts_with(NAME_TAKEN) => {
+                    Error::NameTaken { name: name.into() }
+                }
+                // What begins the invocation says nothing to a reader.
+                _ => Error::Refused {
+                    verb: verb.into(),
+                    message,
+                },
             },
             other => other,
         })?;

@@ -79,6 +79,15 @@ impl Tmux {
         }
     }
 
+    /// The names of all sessions on the server, whoever made them; none when no server runs.
+    pub fn session_names(&self) -> Result<Vec<String>, Error> {
+        match self.run(&["list-sessions", "-F", "#{session_name}"]) {
+            Ok(out) => Ok(out.lines().map(String::from).collect()),
+            Err(Error::NoServer) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Has the server tell of new panes from now on.
     pub fn tell_of_panes(&self, news: &News) -> Result<(), Error> {
         self.run(&news.words()).map(drop)

@@ -1,6 +1,7 @@
 //! Waiting for what a typed line comes to: the one loop behind run and wait.
 
 mod front;
+mod silence;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,6 +19,7 @@ use crate::session::{Error, RegionId, Session, Sessions, State};
 use super::rules::Heard;
 
 pub use front::close_input;
+use silence::Silence;
 
 /// What is waited for.
 pub struct Goal<'a> {
@@ -64,8 +66,11 @@ pub struct Outcome {
 const FIRST_LOOK: Duration = Duration::from_millis(30);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// After long silence they grow on, up to this: what has been silent for minutes may be answered some seconds later.
-const RAREST_LOOK: Duration = Duration::from_secs(10);
+/// After long silence they grow on, to this share of it and up to this long. The kernel tells nobody that a process
+/// begins to read its terminal, so who asks without having printed anything for minutes is answered some seconds
+/// later; who prints anything is looked at anew.
+const SILENT_SHARE: u32 = 5;
+const RAREST_LOOK: Duration = Duration::from_secs(30);
 
 /// What only may wait must be seen so for so long: a job that has just ended, or a shell that is about to take its
 /// terminal back, looks like it for a moment.
@@ -104,14 +109,7 @@ pub fn wait(
             if let Some(outcome) = waiter.look_at_front(sessions, session, quiet) {
                 return Ok(outcome);
             }
-            let longest = LONGEST_PAUSE.max(quiet / 10).min(RAREST_LOOK);
-            let longest = if waiter.unsure.is_some() {
-                CONFIRMED
-            } else {
-                longest
-            };
-            let pause = (quiet / 2).clamp(FIRST_LOOK, longest);
-            waiter.next_look = quiet + pause;
+            waiter.next_look = quiet + pause(quiet, waiter.unsure.is_some());
         }
         let begun = waiter.region().is_some() || now >= waiter.started + BEGINS;
         if now >= goal.deadline && begun {
@@ -135,6 +133,15 @@ pub fn wait(
             return Ok(waiter.outcome(Status::Cancelled));
         }
     }
+}
+
+/// How long after a look in such a silence the next one follows.
+fn pause(quiet: Duration, unsure: bool) -> Duration {
+    let longest = match unsure {
+        true => CONFIRMED,
+        false => LONGEST_PAUSE.max(quiet / SILENT_SHARE).min(RAREST_LOOK),
+    };
+    (quiet / 2).clamp(FIRST_LOOK, longest)
 }
 
 /// How a region has ended. One that ended with the command around it (the last line that a program took, the `exit`
@@ -186,6 +193,7 @@ struct Waiter<'a> {
     last_quiet: Duration,
     /// Since when each look has seen something that may wait.
     unsure: Option<Instant>,
+    silence: Silence,
 }
 
 impl<'a> Waiter<'a> {
@@ -203,6 +211,7 @@ impl<'a> Waiter<'a> {
             ended_at: None,
             last_quiet: Duration::ZERO,
             unsure: None,
+            silence: Silence::default(),
         }
     }
 
@@ -295,6 +304,7 @@ impl<'a> Waiter<'a> {
         let quiet = self.quiet(&state);
         if quiet < self.last_quiet {
             self.next_look = FIRST_LOOK;
+            self.silence = Silence::default();
         }
         self.last_quiet = quiet;
         match self.until_matches(&state)? {
@@ -364,5 +374,46 @@ impl<'a> Waiter<'a> {
         self.told = now;
         let line = session.state().term.cursor_line();
         progress.send(&crate::reply::words::one_line(&line, 200));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When silence that begins now is looked at, up to `end`.
+    fn looks(end: u64) -> Vec<Duration> {
+        let mut looks = Vec::new();
+        let mut next = FIRST_LOOK;
+        while next < Duration::from_secs(end) {
+            looks.push(next);
+            next += pause(next, false);
+        }
+        looks
+    }
+
+    #[test]
+    fn long_silence_is_looked_at_seldom() {
+        // From 10 s on, as a call that waits for a command of minutes does.
+        let first = looks(10).len();
+        assert_eq!(looks(70).len() - first, 11);
+        assert_eq!(looks(300).len() - first, 20);
+        assert_eq!(looks(3600).len() - looks(300).len(), 110);
+    }
+
+    #[test]
+    fn who_asks_soon_is_told_soon() {
+        let looks = looks(3600);
+        let late = |at: Duration| {
+            let next = looks.iter().find(|look| **look >= at);
+            next.map_or(Duration::ZERO, |next| *next - at)
+        };
+        for tenths in 0..30_000 {
+            let at = Duration::from_millis(100 * tenths);
+            assert!(late(at) <= LONGEST_PAUSE.max(at / SILENT_SHARE), "{at:?}");
+            assert!(late(at) <= RAREST_LOOK, "{at:?}");
+        }
+        // What may wait is settled at once, however long it has been silent.
+        assert_eq!(pause(Duration::from_secs(1000), true), CONFIRMED);
     }
 }

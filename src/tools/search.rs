@@ -220,13 +220,21 @@ impl Finder {
         // A region may begin or end within a line: its first and last lines are looked at by themselves.
         let (first, last) = (span.first, span.after.saturating_sub(1));
         let single = |from: u64, to: u64, hit: &mut dyn FnMut(u64)| -> Result<(), Failure> {
+            let mut failed = None;
             snapshot.each(span.from(from), |number, line| {
-                if number < to && self.line.is_match(&String::from_utf8_lossy(&line.bytes)) {
-                    hit(number);
+                if number >= to {
+                    return false;
                 }
-                number + 1 < to
+                match snapshot.whole(number, line, span) {
+                    Ok(line) if self.line.is_match(&String::from_utf8_lossy(&line.bytes)) => {
+                        hit(number);
+                    }
+                    Ok(_) => {}
+                    Err(error) => failed = Some(error),
+                }
+                failed.is_none() && number + 1 < to
             })?;
-            Ok(())
+            failed.map_or(Ok(()), |error| Err(error.into()))
         };
         let end = last.min(live_from).max(first);
         if self.anchored || end <= first + 1 {

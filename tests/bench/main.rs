@@ -27,10 +27,10 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Some("term") => term::run(args),
-        Some("waiting") => waiting::run(),
+        Some("waiting") => waiting::run(args),
         _ => {
             eprintln!(
-                "usage: cargo bench --bench bench -- agents | latency | pickup [MEGABYTES] | shell | term [MEGABYTES] | waiting"
+                "usage: cargo bench --bench bench -- agents | latency | pickup [MEGABYTES] | shell | term [MEGABYTES] | waiting [silence]"
             );
             ExitCode::from(2)
         }

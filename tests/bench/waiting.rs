@@ -4,11 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::util::client::Client;
+use crate::util::cost::Cost;
 
 /// Servers that work beside each other, so that the machine is not at rest.
 const LANES: usize = 8;
@@ -117,7 +118,12 @@ const TALKS: &[(&str, &[&str])] = &[
     ("cat | sort | wc -l", &["a", "b"]),
 ];
 
-pub fn run() -> ExitCode {
+/// With an argument only the silence.
+pub fn run(mut args: impl Iterator<Item = String>) -> ExitCode {
+    if args.next().is_some() {
+        silence();
+        return ExitCode::SUCCESS;
+    }
     let wrong = lanes(RUNS, work);
     report("work taken for a question", RUNS, &wrong);
     let missed = lanes(PROMPTS, talk);
@@ -201,43 +207,17 @@ fn silence() {
     let arguments = json!({"session": "t1", "input": "sleep 600", "timeout_s": 300});
     let waited = client.begin("tools/call", json!({"name": "run", "arguments": arguments}));
     thread::sleep(BEFORE);
-    let (ticks, wakeups) = cost(client.pid());
-    let begun = Instant::now();
+    let before = Cost::of(client.pid());
     thread::sleep(SILENCE);
-    let (later_ticks, later_wakeups) = cost(client.pid());
-    let seconds = begun.elapsed().as_secs_f64();
+    let cost = Cost::of(client.pid()).since(before);
     println!(
-        "waiting for a silent command: {} ticks of 10 ms and {} wake-ups in {seconds:.0} s",
-        later_ticks - ticks,
-        later_wakeups - wakeups
+        "waiting for a silent command for {} s: {} wake-ups, {} us of processor, {} ticks of 10 ms",
+        SILENCE.as_secs(),
+        cost.wakeups,
+        cost.nanoseconds / 1000,
+        cost.ticks
     );
     client.notify("notifications/cancelled", json!({"requestId": waited}));
-}
-
-/// Processor time of a process in ticks, and how often its threads have woken.
-fn cost(pid: u32) -> (u64, u64) {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("the server lives");
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect();
-    // utime and stime are fields 14 and 15 (proc_pid_stat(5)); the third is the first here.
-    let ticks = [11, 12]
-        .iter()
-        .filter_map(|at| fields.get(*at)?.parse::<u64>().ok())
-        .sum();
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("the server lives");
-    let switches = threads.flatten().map(|thread| {
-        let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-        line.and_then(|count| count.trim().parse::<u64>().ok())
-            .unwrap_or(0)
-    });
-    (ticks, switches.sum())
 }
 
 /// The files that the commands use.

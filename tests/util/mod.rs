@@ -1,6 +1,7 @@
 //! What the black-box tests share.
 
 pub mod client;
+pub mod cost;
 pub mod dir;
 pub mod mix;
 pub mod oracle;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::stage::{Stage, has_all};
-use crate::proc::{Proc, TICKS_PER_SECOND, Verdict, WaitsBy};
+use crate::proc::{Proc, Rest, TICKS_PER_SECOND, Verdict, WaitsBy};
 use crate::sys::signal;
 
 fn proc() -> Proc {
@@ -132,4 +132,73 @@ fn cost_of_a_look() {
         "{each:?} a look, {} processes",
         proc().tree().processes().len()
     );
+}
+
+/// Two equal rests in a row, as a look needs them.
+fn settled(stage: &Stage) -> Rest {
+    let rest = || proc().rest(stage.pid(), stage.tty());
+    let mut found = None;
+    stage
+        .until("all of it sleeps", || {
+            let first = rest();
+            found = rest().filter(|second| Some(second) == first.as_ref());
+            found.is_some()
+        })
+        .unwrap();
+    found.unwrap()
+}
+
+/// A program begins to read its terminal without a word: what was at rest before has run.
+#[test]
+fn who_begins_to_read_has_run() {
+    let line = "read first; echo took $first; (read second; echo took $second); sleep 1000";
+    let stage = Stage::new(&["sh", "-c", line]);
+    let waits = |stage: &Stage| {
+        stage
+            .until("waits", || stage.look(&proc()).is_waiting())
+            .unwrap();
+    };
+    waits(&stage);
+    let first = settled(&stage);
+    assert!(proc().rests(&first));
+    stage.types("one\n");
+    stage.until("answered", || stage.shows("took one")).unwrap();
+    assert!(!proc().rests(&first));
+    // The next question is a child's.
+    waits(&stage);
+    let second = settled(&stage);
+    assert!(!proc().rests(&first) && proc().rests(&second));
+    stage.types("two\n");
+    stage.until("answered", || stage.shows("took two")).unwrap();
+    assert!(!proc().rests(&second));
+    stage
+        .until("sleeps", || stage.processes("sleep").len() == 1)
+        .unwrap();
+    let asleep = settled(&stage);
+    assert_eq!(stage.look(&proc()).verdict, Verdict::Working);
+    assert!(proc().rests(&asleep));
+}
+
+#[test]
+fn what_computes_or_has_ended_does_not_rest() {
+    let stage = Stage::new(&["sh", "-c", "while :; do :; done"]);
+    stage
+        .until("it runs", || stage.look(&proc()).running)
+        .unwrap();
+    for _ in 0..20 {
+        assert_eq!(proc().rest(stage.pid(), stage.tty()), None);
+    }
+    let stage = Stage::new(&["sh", "-c", "sleep 1000; echo gone; read x"]);
+    stage
+        .until("it sleeps", || stage.processes("sleep").len() == 1)
+        .unwrap();
+    let rest = settled(&stage);
+    for process in stage.processes("sleep") {
+        signal::kill(process.pid.0, 9).unwrap();
+    }
+    stage.until("it ended", || stage.shows("gone")).unwrap();
+    assert!(!proc().rests(&rest));
+    // Another terminal's is nobody's business here.
+    let other = Stage::new(&["cat"]);
+    assert_eq!(proc().rest(other.pid(), stage.tty()), None);
 }

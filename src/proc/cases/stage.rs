@@ -86,6 +86,10 @@ impl Stage {
         proc.look(self.pid(), self.pty.path())
     }
 
+    pub fn tty(&self) -> &Path {
+        self.pty.path()
+    }
+
     pub fn types(&self, text: &str) {
         (&self.pty.master).write_all(text.as_bytes()).unwrap();
     }

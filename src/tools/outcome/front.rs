@@ -39,7 +39,14 @@ impl Waiter<'_> {
         if self.ended_at.is_some() {
             return None;
         }
+        let asks = self.goal.asks;
+        let foreseen = asks.is_some_and(|asks| asks(&session.state()));
+        // A question that is foreseen is taken for one after some silence, whatever the kernel says.
+        if !foreseen && self.silence.goes_on(sessions, session, quiet) {
+            return None;
+        }
         let front = sessions.front_with(session, self.goal.prompt);
+        self.silence.saw(&front);
         let settle = self.goal.settle;
         let unsure = match &front {
             Front::Unclear { .. } => true,
@@ -50,8 +57,6 @@ impl Waiter<'_> {
         };
         self.unsure = unsure.then(|| self.unsure.unwrap_or_else(Instant::now));
         let sure = self.unsure.is_none_or(|since| since.elapsed() >= CONFIRMED);
-        let asks = self.goal.asks;
-        let foreseen = asks.is_some_and(|asks| asks(&session.state()));
         let waiting = |line: &str, view: &View| Status::Waiting {
             at: line.to_string(),
             secret: view.secret,
