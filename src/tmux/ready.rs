@@ -120,7 +120,9 @@ impl Ready {
     /// Has `command` started as the next client, a little later.
     pub fn refill(&self, mut command: Command) {
         let mut state = self.shared.state();
-        if !std::mem::replace(&mut state.asked, true) || state.client.is_some() {
+        let first = !std::mem::replace(&mut state.asked, true);
+        // One that is due stays due: who calls again and again would put it off for ever.
+        if first || state.client.is_some() || state.next.is_some() {
             return;
         }
         command.args(["-N", "source-file", "-"]);
@@ -155,6 +157,24 @@ impl Drop for Ready {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_without_a_pause_get_one_too() {
+        let ready = Ready::default();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while ready.shared.state().client.is_none() {
+            assert!(Instant::now() < deadline, "it is put off again and again");
+            let mut command = Command::new("sh");
+            command
+                .args(["-c", "cat"])
+                .stdin(std::process::Stdio::piped());
+            ready.refill(command);
+            std::thread::sleep(LATER / 10);
+        }
+        let mut client = ready.take().unwrap();
+        drop(client.stdin.take());
+        assert!(client.wait().unwrap().success());
+    }
 
     #[test]
     fn words_of_a_line() {
