@@ -7,7 +7,7 @@ pub(crate) mod mix;
 mod prompt;
 mod properties;
 
-use super::{Event, MarkerKind, Options, Output, Terminal, width::Rules};
+use super::{Event, MarkId, MarkerKind, Options, Output, Terminal, width::Rules};
 
 /// A terminal that is told things, and its whole output.
 pub struct Told {
@@ -43,6 +43,15 @@ impl Told {
         let mut text = String::from_utf8(self.out.text.clone()).unwrap();
         text.push_str(&self.terminal.live_text());
         text
+    }
+
+    /// Where the markers stand.
+    pub fn marks(&self) -> Vec<MarkId> {
+        let mark = |event: &Event| match event {
+            Event::Marker { mark, .. } => Some(*mark),
+            _ => None,
+        };
+        self.out.events.iter().filter_map(mark).collect()
     }
 
     pub fn markers(&self) -> Vec<&MarkerKind> {

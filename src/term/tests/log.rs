@@ -163,15 +163,7 @@ fn the_command_is_read_from_the_grid() {
     // Typed, corrected, with a right prompt, over the margin.
     told.feed("ecko\x08\x08ho 'a  b'\x1b7\x1b[18Grp\x1b8 and more text\r\n")
         .feed(marker("C"));
-    let marks: Vec<_> = told
-        .out
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Marker { mark, .. } => Some(*mark),
-            _ => None,
-        })
-        .collect();
+    let marks = told.marks();
     assert_eq!(
         told.terminal.text_between(marks[1], marks[2]),
         "echo 'a  b' and more text"

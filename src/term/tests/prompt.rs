@@ -1,6 +1,6 @@
 //! Where a prompt and what is typed at it stand when the shell draws them again.
 
-use super::super::{Event, Position};
+use super::super::Position;
 use super::{Told, marker, options};
 
 #[test]
@@ -11,15 +11,7 @@ fn a_line_that_is_drawn_again_over_what_stood_before_its_prompt() {
     told.feed("lx").feed(marker("D;0"));
     told.feed(marker("A")).feed("$ ").feed(marker("B"));
     told.feed("lx");
-    let marks: Vec<_> = told
-        .out
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Marker { mark, .. } => Some(*mark),
-            _ => None,
-        })
-        .collect();
+    let marks = told.marks();
     assert_eq!(told.terminal.text_from(marks[2]), "lx");
     told.feed("\r$ ls\x1b[K");
     assert_eq!(told.terminal.text_from(marks[2]), "ls");
@@ -27,11 +19,7 @@ fn a_line_that_is_drawn_again_over_what_stood_before_its_prompt() {
     let mut entered = Told::new(options(20, 5));
     entered.feed("lx").feed(marker("D;0")).feed(marker("A"));
     entered.feed("$ ").feed(marker("B")).feed("ls\r\n");
-    let mut typed = entered.out.events.iter().filter_map(|event| match event {
-        Event::Marker { mark, .. } => Some(*mark),
-        _ => None,
-    });
-    let typed = typed.next_back().unwrap();
+    let typed = *entered.marks().last().unwrap();
     assert_eq!(entered.terminal.text_from(typed), "ls");
     assert_eq!(
         told.terminal.locate(marks[0]),
