@@ -2,6 +2,7 @@
 
 mod front;
 mod silence;
+mod waits;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use super::rules::Heard;
 
 pub use front::close_input;
 use silence::Silence;
+use waits::Waits;
 
 /// What is waited for.
 pub struct Goal<'a> {
@@ -72,10 +74,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const SILENT_SHARE: u32 = 5;
 const RAREST_LOOK: Duration = Duration::from_secs(30);
 
-/// What only may wait must be seen so for so long: a job that has just ended, or a shell that is about to take its
-/// terminal back, looks like it for a moment.
-const CONFIRMED: Duration = Duration::from_millis(250);
-
 /// A shell prints its prompt right after a command's end; past this it is not waited for any more.
 const PROMPT_FOLLOWS: Duration = Duration::from_secs(2);
 
@@ -109,7 +107,7 @@ pub fn wait(
             if let Some(outcome) = waiter.look_at_front(sessions, session, quiet) {
                 return Ok(outcome);
             }
-            waiter.next_look = quiet + pause(quiet, waiter.unsure.is_some());
+            waiter.next_look = quiet + waiter.pause(quiet);
         }
         let begun = waiter.region().is_some() || now >= waiter.started + BEGINS;
         if now >= goal.deadline && begun {
@@ -135,12 +133,9 @@ pub fn wait(
     }
 }
 
-/// How long after a look in such a silence the next one follows.
-fn pause(quiet: Duration, unsure: bool) -> Duration {
-    let longest = match unsure {
-        true => CONFIRMED,
-        false => LONGEST_PAUSE.max(quiet / SILENT_SHARE).min(RAREST_LOOK),
-    };
+/// How long after a look in such a silence the next one follows, when that saw it work.
+fn pause(quiet: Duration) -> Duration {
+    let longest = LONGEST_PAUSE.max(quiet / SILENT_SHARE).min(RAREST_LOOK);
     (quiet / 2).clamp(FIRST_LOOK, longest)
 }
 
@@ -191,8 +186,8 @@ struct Waiter<'a> {
     wake_at: Option<Instant>,
     ended_at: Option<Instant>,
     last_quiet: Duration,
-    /// Since when each look has seen something that may wait.
-    unsure: Option<Instant>,
+    /// What the last look has seen wait.
+    waits: Option<Waits>,
     silence: Silence,
 }
 
@@ -210,7 +205,7 @@ impl<'a> Waiter<'a> {
             wake_at: None,
             ended_at: None,
             last_quiet: Duration::ZERO,
-            unsure: None,
+            waits: None,
             silence: Silence::default(),
         }
     }
@@ -220,6 +215,13 @@ impl<'a> Waiter<'a> {
             Target::Region(id) => Some(id),
             Target::Command { .. } => None,
         }
+    }
+
+    /// How long after the last look the next one follows.
+    fn pause(&self, quiet: Duration) -> Duration {
+        let pause = pause(quiet);
+        let sooner = self.waits.as_ref().and_then(|waits| waits.next_look(quiet));
+        sooner.map_or(pause, |sooner| sooner.min(pause))
     }
 
     fn outcome(&mut self, status: Status) -> Outcome {
@@ -305,6 +307,7 @@ impl<'a> Waiter<'a> {
         if quiet < self.last_quiet {
             self.next_look = FIRST_LOOK;
             self.silence = Silence::default();
+            self.waits = None;
         }
         self.last_quiet = quiet;
         match self.until_matches(&state)? {
@@ -387,7 +390,7 @@ mod tests {
         let mut next = FIRST_LOOK;
         while next < Duration::from_secs(end) {
             looks.push(next);
-            next += pause(next, false);
+            next += pause(next);
         }
         looks
     }
@@ -413,7 +416,5 @@ mod tests {
             assert!(late(at) <= LONGEST_PAUSE.max(at / SILENT_SHARE), "{at:?}");
             assert!(late(at) <= RAREST_LOOK, "{at:?}");
         }
-        // What may wait is settled at once, however long it has been silent.
-        assert_eq!(pause(Duration::from_secs(1000), true), CONFIRMED);
     }
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::proc::{Verdict, View};
+use crate::proc::View;
 use crate::reply::header::Status;
 use crate::session::front::{self, Front};
 use crate::session::prompts;
 use crate::session::regions::{self, Kind};
 use crate::session::{RegionId, Session, Sessions};
 
-use super::{CONFIRMED, FIRST_LOOK, Outcome, Waiter};
+use super::waits::{Waits, unsure};
+use super::{FIRST_LOOK, Outcome, Waiter};
 
 /// The kernel says that whole lines are read, or that a password is: quiet for so long, it is a question.
 const QUESTION: Duration = Duration::from_millis(200);
@@ -48,36 +49,29 @@ impl Waiter<'_> {
         let front = sessions.front_with(session, self.goal.prompt);
         self.silence.saw(&front);
         let settle = self.goal.settle;
-        let unsure = match &front {
-            Front::Unclear { .. } => true,
-            Front::Waiting { view, .. } | Front::Prompt { view, .. } => {
-                view.hedged || view.verdict != Verdict::Waiting
-            }
-            _ => false,
+        self.waits = Waits::seen(&front, quiet, self.waits.take());
+        // Quiet for so long, and seen to wait for long enough.
+        let stands = |enough: Duration| {
+            let waits = self.waits.as_ref();
+            quiet >= enough && waits.is_none_or(|waits| waits.confirmed(quiet, enough))
         };
-        self.unsure = unsure.then(|| self.unsure.unwrap_or_else(Instant::now));
-        let sure = self.unsure.is_none_or(|since| since.elapsed() >= CONFIRMED);
         let waiting = |line: &str, view: &View| Status::Waiting {
             at: line.to_string(),
             secret: view.secret,
-            hedged: view.hedged || view.verdict != Verdict::Waiting,
+            hedged: unsure(view),
         };
         let mut offer = None;
         let status = match &front {
             // A line that is still on its way in, or that somebody has begun.
             Front::Prompt { line, typed, view } if !typed.is_empty() => {
                 let enough = if foreseen { QUESTION } else { settle };
-                (quiet >= enough && self.idle(view))
+                (stands(enough) && self.idle(view))
                     .then(|| waiting(&format!("{line}{typed}"), view))
             }
             Front::Prompt { line, view, .. } => {
                 // Without the kernel's certain word a prompt-looking end must have stood for a while.
-                let enough = if view.hedged || view.verdict != Verdict::Waiting {
-                    QUESTION
-                } else {
-                    FIRST_LOOK
-                };
-                (quiet >= enough && self.idle(view)).then(|| Status::Prompt { at: line.clone() })
+                let enough = if unsure(view) { QUESTION } else { FIRST_LOOK };
+                (stands(enough) && self.idle(view)).then(|| Status::Prompt { at: line.clone() })
             }
             Front::Waiting { line, view } => {
                 let certain = view.secret || front::certain(view);
@@ -91,7 +85,7 @@ impl Waiter<'_> {
                 if !certain {
                     offer = prompts::pattern_for(line);
                 }
-                (quiet >= enough && self.idle(view)).then(|| waiting(line, view))
+                (stands(enough) && self.idle(view)).then(|| waiting(line, view))
             }
             Front::Fullscreen { .. } => (quiet >= DRAWN).then_some(Status::Settled),
             Front::Unclear { line, view } => {
@@ -101,7 +95,7 @@ impl Waiter<'_> {
                     false if entering(session, region) => settle.max(ENTERS),
                     false => settle,
                 };
-                (quiet >= enough).then(|| waiting(line, view))
+                stands(enough).then(|| waiting(line, view))
             }
             // It reads in a way that cannot be seen, or will only read later: the question is there.
             Front::Working { view } if foreseen && quiet >= settle => {
@@ -119,7 +113,7 @@ impl Waiter<'_> {
             Front::Shell { .. } | Front::Between | Front::Over(_) => None,
         };
         self.view = view.map(|view| (view, Instant::now()));
-        let status = status.filter(|_| sure)?;
+        let status = status?;
         if asks.is_none() {
             close_input(session, region, &status);
         }
