@@ -30,8 +30,9 @@ fn server(test: &str, limit: Option<u32>) -> Option<Server> {
 fn goes_on(server: &Server) {
     let begun = Instant::now();
     server.answers();
+    // Sooner than what fills the server is given up by itself, after 10 s.
     assert!(
-        begun.elapsed() < Duration::from_secs(5),
+        begun.elapsed() < Duration::from_secs(9),
         "{:?}",
         begun.elapsed()
     );
@@ -370,7 +371,9 @@ fn too_many_that_wait() {
             !over
         });
     }
-    assert_eq!((refused, waiting.len()), (10, 60));
+    // The two that came before may not have left yet.
+    assert!(refused <= 12, "{refused}");
+    assert_eq!(refused + waiting.len(), 70);
     drop(waiting);
     // They have left, so there is room again, once that is noticed.
     let deadline = Instant::now() + DEADLINE;

@@ -181,14 +181,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::http::stream::Stream;
 
     /// What comes of `sent`: the body and what is left, or the status of the refusal; None when the client left.
     fn read(sent: &[u8], length: &Length) -> Result<Option<(String, String)>, u16> {
         let (mut near, far) = UnixStream::pair().unwrap();
         near.write_all(sent).unwrap();
         near.shutdown(Shutdown::Write).unwrap();
-        let mut input = Input::new(Arc::new(Stream::Unix(far)));
+        let mut input = Input::new(Arc::new(far.into()));
         let budget = Budget::default();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let read = Body::read(&mut input, length, &budget)

@@ -91,8 +91,8 @@ enum Door {
 impl Door {
     fn accept(&self) -> io::Result<Stream> {
         match self {
-            Door::Unix(listener) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
-            Door::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
+            Door::Unix(listener) => listener.accept().map(|(stream, _)| stream.into()),
+            Door::Tcp(listener) => listener.accept().map(|(stream, _)| stream.into()),
         }
     }
 }
@@ -220,7 +220,7 @@ impl Accepting {
     }
 
     fn admit(&self, stream: Stream) {
-        if let Stream::Unix(stream) = &stream {
+        if let Some(stream) = stream.unix() {
             if !peer::uid(stream).is_ok_and(|uid| uid == self.shared.uid || uid == ROOT) {
                 return;
             }

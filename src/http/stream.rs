@@ -5,6 +5,7 @@ use std::net::{IpAddr, Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Refusal;
@@ -19,30 +20,62 @@ const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// A connection.
 #[derive(Debug)]
-pub enum Stream {
+pub struct Stream {
+    socket: Socket,
+    /// All that came has been read and was not enough: its thread waits for more.
+    wants_more: AtomicBool,
+}
+
+#[derive(Debug)]
+enum Socket {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
 
+impl From<UnixStream> for Stream {
+    fn from(stream: UnixStream) -> Stream {
+        Stream::of(Socket::Unix(stream))
+    }
+}
+
+impl From<TcpStream> for Stream {
+    fn from(stream: TcpStream) -> Stream {
+        Stream::of(Socket::Tcp(stream))
+    }
+}
+
 impl Stream {
+    fn of(socket: Socket) -> Stream {
+        let wants_more = AtomicBool::new(false);
+        Stream { socket, wants_more }
+    }
+
+    /// The socket, when it is a Unix one.
+    pub fn unix(&self) -> Option<&UnixStream> {
+        match &self.socket {
+            Socket::Unix(stream) => Some(stream),
+            Socket::Tcp(_) => None,
+        }
+    }
+
     /// True on the Unix socket, whose peers are the user's own processes.
     pub fn is_local(&self) -> bool {
-        matches!(self, Stream::Unix(_))
+        self.unix().is_some()
     }
 
     /// The address that a client has reached us by.
     pub fn address(&self) -> Option<IpAddr> {
-        match self {
-            Stream::Unix(_) => None,
-            Stream::Tcp(stream) => Some(stream.local_addr().ok()?.ip()),
+        match &self.socket {
+            Socket::Unix(_) => None,
+            Socket::Tcp(stream) => Some(stream.local_addr().ok()?.ip()),
         }
     }
 
     /// Bounds what a write may take, and sends small pieces at once.
     pub fn prepare(&self) -> io::Result<()> {
-        match self {
-            Stream::Unix(stream) => stream.set_write_timeout(Some(WRITE_TIME)),
-            Stream::Tcp(stream) => {
+        match &self.socket {
+            Socket::Unix(stream) => stream.set_write_timeout(Some(WRITE_TIME)),
+            Socket::Tcp(stream) => {
                 stream.set_nodelay(true)?;
                 stream.set_write_timeout(Some(WRITE_TIME))
             }
@@ -51,51 +84,60 @@ impl Stream {
 
     /// A client on a line transport may be stopped for as long as its user likes.
     pub fn be_patient(&self) -> io::Result<()> {
-        match self {
-            Stream::Unix(stream) => stream.set_write_timeout(None),
-            Stream::Tcp(stream) => stream.set_write_timeout(None),
+        match &self.socket {
+            Socket::Unix(stream) => stream.set_write_timeout(None),
+            Socket::Tcp(stream) => stream.set_write_timeout(None),
         }
     }
 
     /// Ends the connection for whoever reads or writes it.
     pub fn end(&self, how: Shutdown) {
         // Fails only when it has ended, which is what is wanted.
-        let _ = match self {
-            Stream::Unix(stream) => stream.shutdown(how),
-            Stream::Tcp(stream) => stream.shutdown(how),
+        let _ = match &self.socket {
+            Socket::Unix(stream) => stream.shutdown(how),
+            Socket::Tcp(stream) => stream.shutdown(how),
         };
     }
 
-    /// Whether something can be read now: bytes, or the end.
-    pub fn is_readable(&self) -> bool {
+    /// To be told before it is waited for input, and before that is read.
+    pub fn set_wants_more(&self, wants: bool) {
+        self.wants_more.store(wants, Ordering::SeqCst);
+    }
+
+    /// Whether the client owes us something: nothing that it sent waits to be read, or has been read and is being
+    /// thought about.
+    pub fn owes(&self) -> bool {
         let now = Some(Instant::now());
-        poll(&[(self.as_fd(), Interest::Read)], now).is_ok_and(|ready| ready == [true])
+        let readable =
+            poll(&[(self.as_fd(), Interest::Read)], now).is_ok_and(|ready| ready == [true]);
+        // In this order: what was read a moment ago is not readable, but then the other has been told before.
+        !readable && self.wants_more.load(Ordering::SeqCst)
     }
 }
 
 impl AsFd for Stream {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Stream::Unix(stream) => stream.as_fd(),
-            Stream::Tcp(stream) => stream.as_fd(),
+        match &self.socket {
+            Socket::Unix(stream) => stream.as_fd(),
+            Socket::Tcp(stream) => stream.as_fd(),
         }
     }
 }
 
 impl Read for &Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => (&*stream).read(buffer),
-            Stream::Tcp(stream) => (&*stream).read(buffer),
+        match &self.socket {
+            Socket::Unix(stream) => (&*stream).read(buffer),
+            Socket::Tcp(stream) => (&*stream).read(buffer),
         }
     }
 }
 
 impl Write for &Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => (&*stream).write(bytes),
-            Stream::Tcp(stream) => (&*stream).write(bytes),
+        match &self.socket {
+            Socket::Unix(stream) => (&*stream).write(bytes),
+            Socket::Tcp(stream) => (&*stream).write(bytes),
         }
     }
 
@@ -172,7 +214,10 @@ impl Input {
             return Ok(false);
         }
         let watched = [(self.stream.as_fd(), Interest::Read)];
-        if poll(&watched, deadline)? != [true] {
+        self.stream.set_wants_more(true);
+        let ready = poll(&watched, deadline);
+        self.stream.set_wants_more(false);
+        if ready? != [true] {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let mut piece = [0; PIECE];

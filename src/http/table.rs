@@ -99,7 +99,7 @@ impl Open {
         self.last
     }
 
-    /// Idle ones first, then those that ask, each by age; none that has just said something.
+    /// Idle ones first, then those that ask, each by age; none that has said what is not answered yet.
     fn make_room(&mut self) -> bool {
         [Doing::Idle, Doing::Asking]
             .into_iter()
@@ -108,7 +108,7 @@ impl Open {
 
     fn end_oldest(&mut self, wanted: Doing) -> bool {
         let quiet = |(_, (doing, stream)): &(&u64, &(Doing, Arc<Stream>))| {
-            *doing == wanted && !stream.is_readable()
+            *doing == wanted && stream.owes()
         };
         let Some(serial) = self.by_age.iter().find(quiet).map(|(serial, _)| *serial) else {
             return false;
@@ -159,7 +159,9 @@ mod tests {
 
     fn pair() -> (UnixStream, Arc<Stream>) {
         let (near, far) = UnixStream::pair().unwrap();
-        (near, Arc::new(Stream::Unix(far)))
+        let far = Stream::from(far);
+        far.set_wants_more(true);
+        (near, Arc::new(far))
     }
 
     /// Whether the other side has ended the connection.
@@ -188,6 +190,28 @@ mod tests {
         assert!(table.enter(&pairs[3].1).is_none());
         drop((places, fourth));
         assert!(table.enter(&pairs[3].1).is_some());
+    }
+
+    #[test]
+    fn what_was_read_and_not_answered_stays() {
+        let table = Table::new(2, 1);
+        let mut pairs: Vec<_> = (0..3).map(|_| pair()).collect();
+        let mut places: Vec<_> = pairs[..2]
+            .iter()
+            .map(|(_, far)| table.enter(far).unwrap())
+            .collect();
+        // One that asks and one that was answered, which has sent its next request along with the last.
+        assert!(places[1].set(Doing::Idle));
+        for (_, far) in &pairs {
+            far.set_wants_more(false);
+        }
+        assert!(table.enter(&pairs[2].1).is_none());
+        assert!(places[0].set(Doing::Idle));
+        assert!(!pairs.iter_mut().any(|(near, _)| ended(near)));
+        pairs[1].1.set_wants_more(true);
+        assert!(table.enter(&pairs[2].1).is_some());
+        let gone: Vec<bool> = pairs.iter_mut().map(|(near, _)| ended(near)).collect();
+        assert_eq!(gone, [false, true, false]);
     }
 
     #[test]
