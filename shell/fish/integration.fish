@@ -13,7 +13,7 @@
 # The prompt's functions are wrapped. The user's fish_prompt must find $status and $pipestatus as they were, so nothing may
 # run before it, save `set`, which leaves them alone: A comes from fish_mode_prompt, which fish runs first and whose
 # status it forgets.
-# Each builtin costs 5 to 20 us, each command substitution 30: hence `set -q` where `test` would read better.
+# Each builtin costs 1 to 5 us, each function 8, each command substitution 75: hence `set -q` where `test` would read better.
 
 # Whether this is a shell to mark; hello.
 function __paneglass_start
@@ -54,6 +54,8 @@ function __paneglass_start
     set -g __paneglass_b \e']133;B;'$__paneglass_id\a
     set -g __paneglass_c \e']133;C;'$__paneglass_id\a
     set -g __paneglass_end ";$__paneglass_id"\a
+    # The string terminator first: output that ends in the midst of a control string would swallow the marker.
+    set -g __paneglass_d \e\\\e']133;D;0;p=0'$__paneglass_end
     set -q __paneglass_wraps
     or set -g __paneglass_wraps 0
     set -g __paneglass_inside
@@ -72,16 +74,20 @@ function __paneglass_start
     end
     function __paneglass_done --on-event fish_postexec
         set -l s $status $pipestatus
-        set -l p
-        # `not` changes the status after its stages are done.
-        switch $s[1]
-            case $s[-1]
-                set -q s[3]
-                and set p ";p="(string join , -- $s[2..])
-                or set p ";p=$s[2]"
+        switch "$s"
+            case '0 0'
+                echo -n $__paneglass_d
+            case '*'
+                set -l p
+                # `not` changes the status after its stages are done.
+                switch $s[1]
+                    case $s[-1]
+                        set -q s[3]
+                        and set p ";p="(string join , -- $s[2..])
+                        or set p ";p=$s[2]"
+                end
+                echo -n \e\\\e"]133;D;$s[1]$p$__paneglass_end"
         end
-        # The string terminator first: output that ends in the midst of a control string would swallow the marker.
-        echo -n \e\\\e"]133;D;$s[1]$p$__paneglass_end"
         set -g __paneglass_ran
         set -q __paneglass_below
         and __paneglass_unnest
@@ -91,8 +97,11 @@ function __paneglass_start
         # A command may have set another prompt; an empty line cannot.
         if set -q __paneglass_ran
             set -e __paneglass_ran
-            contains -- __paneglass (functions -Dv fish_prompt)
-            or __paneglass_wrap_prompt
+            # fish forgets a function's events when it is defined anew: ours answers.
+            set -g __paneglass_probe 1
+            emit __paneglass_probe
+            set -q __paneglass_probe
+            and __paneglass_wrap_prompt
         end
         set -q __paneglass_moded
         or __paneglass_wrap_mode
@@ -181,17 +190,25 @@ end
 # Each wrapped function gets a name of its own, since a new fish_prompt may call a copy of the old one, which is wrapped
 # itself: within another wrapper a wrapper adds nothing.
 function __paneglass_wrap_prompt
-    set -g __paneglass_wraps (math $__paneglass_wraps + 1)
-    set -l user __paneglass_user_prompt_$__paneglass_wraps
-    if functions -q fish_prompt
-        functions -c fish_prompt $user
-    else
-        function $user
+    set -e __paneglass_probe
+    # By the description a copy that was put back is known, as `deactivate` of a venv does.
+    set -l user (functions -Dv fish_prompt | string match -r '^__paneglass_user_prompt_\d+$')
+    if not set -q user[1]
+        set -g __paneglass_wraps (math $__paneglass_wraps + 1)
+        set user __paneglass_user_prompt_$__paneglass_wraps
+        if functions -q fish_prompt
+            functions -c fish_prompt $user
+        else
+            function $user
+            end
         end
     end
-    # By the description it is known again.
-    function fish_prompt --inherit-variable user --description __paneglass
-        # Up to the user's function only `set`, which leaves $status and $pipestatus alone.
+    function fish_prompt --inherit-variable user --description $user --on-event __paneglass_probe
+        # Up to the user's function only what leaves $status and $pipestatus alone: `set`, and a `for` of nothing.
+        for probe in $__paneglass_probe
+            set -e __paneglass_probe
+            return
+        end
         set -ga __paneglass_inside $user
         set -l lines ($user $argv)
         if not set -q __paneglass_inside[2]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
     dead_code,
     reason = "the black-box tests include this file and install nothing"
 )]
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The environment variable that carries the session's nonce. Without it the integration prints nothing.
 pub const NONCE: &str = "__PANEGLASS_NONCE";

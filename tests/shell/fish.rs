@@ -104,6 +104,10 @@ pub fn venv(shell: Shell) {
              functions -e _old_fish_prompt
          end\n",
     );
+    // A prompt that was put back is not wrapped once more, however often that happens.
+    let which = "functions -Dv fish_prompt | tail -n 1";
+    let first = "C \"__paneglass_user_prompt_1\\n\" D0(0,0) A B";
+    session.run(which, first);
     for _ in 0..2 {
         session.run(". ~/activate", "C D0(0) A B");
         for _ in 0..2 {
@@ -119,6 +123,7 @@ pub fn venv(shell: Shell) {
         session.run("true", "C D0(0) A B");
         assert!(session.seen().ends_with("\n$ "));
         assert_eq!((session.count('A'), session.count('B')), (1, 1));
+        session.run(which, first);
     }
 }
 
