@@ -161,7 +161,13 @@ pub fn editing(shell: Shell) {
     session.press("\x12");
     session.wait_for("reverse-i-search");
     session.wait_reading();
-    session.keys("\x03", "A B");
+    // The search may draw the prompt once more as it ends: the new one begins with bracketed paste.
+    session.press("\x03");
+    session.wait("a new prompt", |session| {
+        let text = session.text();
+        let new = text.rsplit_once("\x1b[?2004h");
+        new.is_some_and(|(_, prompt)| prompt.contains("]133;B;"))
+    });
     session.press("ech\t\t");
     session.wait_for("echo ");
     session.more("hi\r");

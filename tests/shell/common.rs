@@ -123,7 +123,8 @@ pub fn interrupt_prompt(shell: Shell) {
         // fish 4 takes the text back in place, with no new prompt.
         session.press("\x03");
         for _ in 0..20 {
-            if session.text().contains("\x08\x08\x08\x1b[K") {
+            let back = ["\x08\x08\x08", "\x1b[3D"].map(|back| format!("{back}\x1b[K"));
+            if back.iter().any(|taken| session.text().contains(taken)) {
                 return;
             }
             if session.within_a_second(|session| session.short() == "A B") {
