@@ -146,17 +146,6 @@ fn force_clears_what_another_began() {
         return;
     }
     let mut client = Client::in_session();
-    let tmux = client.home().join("tmux");
-    // Keys of somebody else: straight to tmux, not through us.
-    let types = |keys: &[&str]| {
-        let mut command = std::process::Command::new("tmux");
-        let sent = command
-            .args(["-L", "pg", "send-keys", "-t", "=t1:"])
-            .args(keys)
-            .env("TMUX_TMPDIR", &tmux)
-            .status();
-        assert!(sent.expect("tmux runs").success());
-    };
     let waits_with = |client: &mut Client, text: &str| {
         let deadline = std::time::Instant::now() + crate::util::client::DEADLINE;
         while !client
@@ -171,7 +160,7 @@ fn force_clears_what_another_began() {
             );
         }
     };
-    types(&["rm -i precious"]);
+    client.somebody_types(&["rm -i precious"]);
     waits_with(&mut client, "precious");
     let refused = client.run("echo mine");
     assert!(
@@ -184,7 +173,7 @@ fn force_clears_what_another_began() {
         "mine"
     );
     // An unfinished command of another is given up, not added to.
-    types(&["for i in 1 2; do", "Enter"]);
+    client.somebody_types(&["for i in 1 2; do", "Enter"]);
     waits_with(&mut client, ">");
     let refused = client.run("echo mine");
     assert!(

@@ -81,18 +81,7 @@ fn unfinished_commands_and_half_typed_lines_in_programs() {
         return;
     }
     let mut client = Client::in_session();
-    let tmux = client.home().join("tmux");
-    // Keys of somebody else: straight to tmux, not through us.
-    let types = |keys: &[&str]| {
-        let mut command = std::process::Command::new("tmux");
-        let sent = command
-            .args(["-L", "pg", "send-keys", "-t", "=t1:"])
-            .args(keys)
-            .env("TMUX_TMPDIR", &tmux)
-            .status();
-        assert!(sent.expect("tmux runs").success());
-    };
-    types(&["for i in 1 2; do", "Enter"]);
+    client.somebody_types(&["for i in 1 2; do", "Enter"]);
     appears(&mut client, ": >");
     let refused = client.run("echo into-the-loop");
     assert!(
@@ -100,7 +89,7 @@ fn unfinished_commands_and_half_typed_lines_in_programs() {
         "{}",
         refused.text
     );
-    types(&["C-c"]);
+    client.somebody_types(&["C-c"]);
     appears(&mut client, "> ^C");
     // The prompt comes after what is echoed of the key.
     let deadline = Instant::now() + DEADLINE;
@@ -108,7 +97,7 @@ fn unfinished_commands_and_half_typed_lines_in_programs() {
         assert!(Instant::now() < deadline, "the prompt does not come back");
     }
     client.run("python3 -q");
-    types(&["x = 5"]);
+    client.somebody_types(&["x = 5"]);
     appears(&mut client, ">>> x = 5");
     let refused = client.run("2+2");
     assert!(
@@ -116,7 +105,7 @@ fn unfinished_commands_and_half_typed_lines_in_programs() {
         "{}",
         refused.text
     );
-    types(&["Enter"]);
+    client.somebody_types(&["Enter"]);
     appears(&mut client, "x = 5\n");
     let deadline = Instant::now() + DEADLINE;
     while client.run("x + 37").body() != "42" {
@@ -192,6 +181,42 @@ fn a_command_is_its_agents_even_when_the_server_dies_at_once() {
     }
     let regions = client.tool("regions", json!({"session": "t1", "last": 100}));
     assert!(!regions.text.contains("person"), "{}", regions.text);
+}
+
+/// The same when tmux was still about to type it: it came when the next server had read the log already.
+#[test]
+fn a_line_that_comes_late_is_its_agents() {
+    if !have("a_line_that_comes_late_is_its_agents", "tmux") {
+        return;
+    }
+    for (lines, whose) in [
+        (&["echo late", "echo late"][..], ["black-box", "person"]),
+        (&["echo other", "echo late"][..], ["person", "person"]),
+    ] {
+        let client = Client::in_session();
+        let session = client.home().join("state/sessions/t1");
+        let mut client = client.killed_and_restarted(|| {
+            let at = fs::metadata(session.join("raw.log")).expect("a log").len();
+            let typed = json!({"typed": "echo late", "who": "black-box", "at": at});
+            let records = session.join("regions.jsonl");
+            let before = fs::read_to_string(&records).unwrap_or_default();
+            fs::write(&records, format!("{before}{typed}\n")).expect("the records");
+        });
+        assert!(client.tool("session_list", json!({})).text.contains("t1"));
+        for (n, line) in lines.iter().enumerate() {
+            client.somebody_types(&[line, "Enter"]);
+            let ends = format!("#{} · exit 0", n + 1);
+            let deadline = Instant::now() + DEADLINE;
+            let regions = || json!({"session": "t1", "last": 100});
+            while !client.tool("regions", regions()).text.contains(&ends) {
+                assert!(Instant::now() < deadline, "{line} does not end");
+            }
+        }
+        let regions = client.tool("regions", json!({"session": "t1", "last": 100}));
+        for (line, who) in regions.text.lines().skip(1).zip(whose) {
+            assert!(line.contains(&format!(" · {who} · ")), "{}", regions.text);
+        }
+    }
 }
 
 /// A flood in one session kept every other waiting.

@@ -161,6 +161,7 @@ fn replay(state: &mut State, dir: &SessionDir, ending: Option<Ending>) -> Result
     state.record_to(records);
     record_changes(state, &mut last);
     state.typed_last = typed.last().cloned();
+    state.regions.await_former(typed.last());
     if state.checkpoint.due_at_end(state.offset()) {
         state.write_checkpoint();
     }

@@ -133,6 +133,8 @@ pub struct Regions {
     /// The line itself, when it was typed by us: what the shell shows of it may be garbled (a prompt that began in
     /// the middle of a row).
     pub expected_line: Option<String>,
+    /// What an earlier server was about to type as it ended: it may still be on its way.
+    pub(super) former: Option<Typed>,
     /// Where the next line runs, as whoever types it sees it; a shell's own word goes before it.
     pub expected_place: Option<String>,
     /// `user@host` of the server's own: what ran there needs no place.
@@ -249,7 +251,10 @@ impl Regions {
             Kind::Command => self.marked_place().or(expected),
             Kind::Input => expected,
         };
-        let who = self.next_typist(kind);
+        let who = match self.former_line(kind, &label) {
+            Some(former) => Some(former.who),
+            None => self.next_typist(kind),
+        };
         self.list.push(Region {
             id,
             kind,

@@ -172,6 +172,16 @@ impl Client {
         self.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     }
 
+    /// Types into session t1 as somebody else: straight to tmux, not through the server.
+    pub fn somebody_types(&self, keys: &[&str]) {
+        let sent = Command::new("tmux")
+            .args(["-L", "pg", "send-keys", "-t", "=t1:"])
+            .args(keys)
+            .env("TMUX_TMPDIR", self.home.join("tmux"))
+            .status();
+        assert!(sent.expect("tmux runs").success());
+    }
+
     /// The test's own directory: HOME, with `state` (PANEGLASS_HOME), `run` and `tmux` in it.
     pub fn home(&self) -> &Path {
         &self.home

@@ -1,7 +1,7 @@
 //! From a shell's markers to regions: a stack of shells, innermost last, each at its prompt, between, or running a
 //! command.
 
-use super::{End, Kind, Moment, RegionId, Regions, Status};
+use super::{End, Kind, Moment, RegionId, Regions, Status, Typed};
 use crate::term::{MarkId, Marker, MarkerKind, Terminal};
 
 /// A shell whose markers we have seen, innermost last.
@@ -65,6 +65,15 @@ impl Regions {
         }
         self.expected_more = 0;
         self.expected.take()
+    }
+
+    /// The line that an earlier server has typed, when this is it. Any other command in its place tells that it was
+    /// never typed.
+    pub(super) fn former_line(&mut self, kind: Kind, label: &str) -> Option<Typed> {
+        match kind {
+            Kind::Command => self.former.take().filter(|line| line.typed == label),
+            Kind::Input => None,
+        }
     }
 
     pub fn innermost(&self) -> Option<Innermost> {
@@ -326,8 +335,9 @@ impl Regions {
             }
             state => {
                 let mut label = label(term, &state, mark);
-                if let Some(line) = self.expected_line.take().filter(|_| one_segment(&state)) {
-                    label = line;
+                let former = self.former.as_ref().is_some_and(|it| it.typed == label);
+                if let (false, true) = (former, one_segment(&state)) {
+                    label = self.expected_line.take().unwrap_or(label);
                 }
                 release(term, state);
                 let id = self.open(Kind::Command, label, mark, at);

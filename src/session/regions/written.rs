@@ -83,6 +83,16 @@ impl Region {
 }
 
 impl Regions {
+    /// What an earlier server was about to type as it ended, last of all. tmux may still be at it: when that comes, it
+    /// is known whose it is.
+    pub fn await_former(&mut self, typed: Option<&Typed>) {
+        let came = |line: &&Typed| {
+            let mut commands = self.list.iter().rev();
+            commands.any(|region| region.kind == Kind::Command && region.start_offset >= line.at)
+        };
+        self.former = typed.filter(|line| !came(line)).cloned();
+    }
+
     /// Puts back what an earlier server wrote of regions that the log has told of again: who, when, and the line as
     /// it was typed. Regions up to `recalled` that are not in `written` have all that already.
     pub fn recall(
