@@ -36,10 +36,17 @@ fn as_a_redirection_would_have_it() {
             fs::read(&path).expect("the file"),
             fs::read(home.join("sub/want.txt")),
         );
+        let want = want.expect("the file");
+        let same = got.iter().zip(&want).take_while(|(a, b)| a == b).count();
+        let shown = |bytes: &[u8]| {
+            let near = &bytes[same.saturating_sub(100)..bytes.len().min(same + 200)];
+            String::from_utf8_lossy(near).into_owned()
+        };
         assert!(
-            got == want.expect("the file"),
-            "{line}: {:?}",
-            String::from_utf8_lossy(&got[..got.len().min(300)])
+            got == want,
+            "{line}: after {same} bytes {:?} for {:?}",
+            shown(&got),
+            shown(&want)
         );
         let size = saved
             .text

@@ -312,6 +312,9 @@ impl Copy {
     fn copy(&mut self, part: &Part) -> io::Result<()> {
         let mut bytes = vec![0; part.to.saturating_sub(part.from) as usize];
         self.raw.read_exact_at(&mut bytes, part.from)?;
+        // The marker of the end had come in part, and was read while the region seemed to go on.
+        self.plain
+            .unread(part.from.saturating_sub(part.to) as usize);
         self.at = Some(part.to);
         let text = self.plain.push(&bytes, part.lines, part.last, part.prompt);
         if let Some(file) = &mut self.file {
@@ -337,6 +340,11 @@ const MARKER: &[u8] = b"\x1b]133;";
 const TERMINATOR: &[u8] = b"\x1b\\";
 
 impl Plain {
+    /// The last bytes that were pushed are no part of it, as far as they are still held.
+    fn unread(&mut self, count: usize) {
+        self.held.truncate(self.held.len().saturating_sub(count));
+    }
+
     fn push(&mut self, bytes: &[u8], lines: bool, last: bool, prompt: bool) -> Vec<u8> {
         let mut input = std::mem::take(&mut self.held);
         input.extend_from_slice(bytes);
@@ -446,6 +454,18 @@ mod tests {
             b"\x1b[31mred\x1b]0;title\x07",
         );
         check(b"cut\x1b]13", b"cut\x1b]13");
+    }
+
+    #[test]
+    fn a_part_of_the_marker_at_the_end_is_no_output() {
+        let end = b"\x1b\\\x1b]133;D;0;p=0;n=5e1f;pid=7\x07";
+        for cut in TERMINATOR.len()..end.len() {
+            let mut plain = Plain::default();
+            let mut text = plain.push(&[b"out\r\n", &end[..cut]].concat(), false, false, false);
+            plain.unread(cut - TERMINATOR.len());
+            text.extend(plain.push(b"", false, true, false));
+            assert_eq!(String::from_utf8_lossy(&text), "out\n", "{cut} bytes of it");
+        }
     }
 
     #[test]
