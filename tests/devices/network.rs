@@ -16,6 +16,9 @@ struct Namespace {
     name: String,
     here: String,
     there: String,
+    /// The addresses of the two.
+    near: String,
+    far: String,
 }
 
 impl Namespace {
@@ -26,14 +29,23 @@ impl Namespace {
             name: format!("pg{number}"),
             here: format!("pg{number}a"),
             there: format!("pg{number}b"),
+            // Another run of the tests beside this one has its own network.
+            near: format!("10.213.{}.1", number % 256),
+            far: format!("10.213.{}.2", number % 256),
         };
-        let Namespace { name, here, there } = &made;
+        let Namespace {
+            name,
+            here,
+            there,
+            near,
+            far,
+        } = &made;
         let lines = [
             format!("netns add {name}"),
             format!("link add {here} type veth peer name {there} netns {name}"),
-            format!("addr add 10.213.7.1/30 dev {here}"),
+            format!("addr add {near}/30 dev {here}"),
             format!("link set {here} up"),
-            format!("-n {name} addr add 10.213.7.2/30 dev {there}"),
+            format!("-n {name} addr add {far}/30 dev {there}"),
             format!("-n {name} link set {there} up"),
         ];
         lines.iter().all(|line| ip(line)).then_some(made)
@@ -64,12 +76,13 @@ fn a_device_behind_a_network_that_goes_away() {
         println!("SKIP {test}: network namespaces");
         return;
     };
-    let server = Server::with(&["--tcp", "0", "--host", "10.213.7.1", "--devices"], None);
+    let (near, far) = (&namespace.near, &namespace.far);
+    let server = Server::with(&["--tcp", "0", "--host", near, "--devices"], None);
     let made = record(&server, "create_client", json!({}));
     let line = made["macos_linux_command"].as_str().expect("a command");
     // Whoever has the server listen there is taken to trust that network.
     assert!(
-        line.contains("http://10.213.7.1:") && line.contains(" --insecure "),
+        line.contains(&format!("http://{near}:")) && line.contains(" --insecure "),
         "{line}"
     );
     let text = made["display_text"].as_str().expect("a text");
@@ -82,7 +95,7 @@ fn a_device_behind_a_network_that_goes_away() {
     let mut plain = inside(&line.replace(" --insecure", ""));
     assert_eq!(plain.ends(), Some(1));
     assert!(
-        plain.stderr().contains("ssh://[USER@]10.213.7.1"),
+        plain.stderr().contains(&format!("ssh://[USER@]{near}")),
         "{}",
         plain.stderr()
     );
@@ -95,7 +108,7 @@ fn a_device_behind_a_network_that_goes_away() {
     };
     let address = run("ip -br addr show");
     assert!(
-        address.as_str().expect("a text").contains("10.213.7.2"),
+        address.as_str().expect("a text").contains(far.as_str()),
         "{address}"
     );
     // Without a network for a second: what was said meanwhile arrives afterwards.
