@@ -391,6 +391,7 @@ fn a_log_at_its_limit_says_so() {
         flood.text
     );
     assert!(flood.facts.get("exit_code").is_none(), "{}", flood.text);
+    assert!(!flood.text.contains("has ended"), "{}", flood.text);
     let refused = client.run("echo unseen");
     assert!(
         refused.is_error && refused.text.contains("Open another session"),

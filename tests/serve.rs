@@ -153,6 +153,8 @@ fn folders_and_files_are_the_users_alone() {
         ("run/paneglass", 0o700),
         ("run/paneglass/server.sock", 0o600),
         ("run/paneglass/server.sock.lock", 0o600),
+        ("run/paneglass/server.sock.inner", 0o600),
+        ("state/panes", 0o600),
         ("state", 0o700),
         ("state/lock", 0o600),
         ("state/token", 0o600),
@@ -332,7 +334,7 @@ fn the_unit_starts_what_was_asked_for() {
         Some(format!("{binary} serve --tcp 9000 --host ::1").as_str())
     );
     for text in [
-        "PANEGLASS_HOME=%h/.local/state/paneglass/%l",
+        "\n#Environment=PANEGLASS_HOME=%h/.local/state/paneglass/%l\n",
         "systemctl --user enable",
         "WantedBy=default.target",
     ] {

@@ -253,6 +253,9 @@ fn a_size_is_kept_or_followed() {
     let reply = client.tool("session_resize", json!({"session": "t1", "fixed": false}));
     assert!(reply.header().contains("follows"), "{}", reply.text);
     assert_eq!(tmux(&client, &option), "");
+    let reply = client.tool("session_resize", json!({"session": "t1", "fixed": true}));
+    assert_eq!(reply.header(), "[t1 · 90x30 · fixed]", "{}", reply.text);
+    assert_eq!(tmux(&client, &option), "manual");
     for wrong in [
         json!({"session": "t1"}),
         json!({"session": "t1", "cols": 1}),

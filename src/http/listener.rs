@@ -1,7 +1,9 @@
 //! tiny_http behind the gate: turns what comes on the inner socket into requests for the routes. When its accept loop
 //! ends, as it does at the descriptor limit, it is made anew. Must not know what the routes do.
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -88,6 +90,8 @@ impl Shared {
         // One of a killed server, or of the generation before.
         let _ = std::fs::remove_file(&self.path);
         let server = tiny_http::Server::http_unix(&self.path).map_err(io::Error::other)?;
+        // Its folder is for nobody else already.
+        std::fs::set_permissions(&self.path, Permissions::from_mode(0o600))?;
         let server = Arc::new(server);
         let mut current = self.current();
         *current = Some(Arc::clone(&server));

@@ -14,6 +14,7 @@ pub fn text(words: &[String]) -> String {
     format!(
         "\
 # To enable it:
+#   mkdir -p ~/.config/systemd/user
 #   paneglass serve --print-unit > ~/.config/systemd/user/paneglass.service
 #   systemctl --user daemon-reload
 #   systemctl --user enable --now paneglass
@@ -28,8 +29,9 @@ Description=paneglass: terminals for AI agents
 ExecStart={}
 Restart=on-failure
 RestartSec=1
-# A home may be on several hosts at once, and each has its own terminals.
-Environment=PANEGLASS_HOME=%h/.local/state/paneglass/%l
+# Where several hosts share the home, each needs a state directory of its own;
+# every shell that uses paneglass there then needs the same PANEGLASS_HOME.
+#Environment=PANEGLASS_HOME=%h/.local/state/paneglass/%l
 # tmux, and with it the sessions, runs in a scope of its own; this keeps them
 # where that cannot be made.
 KillMode=process

@@ -1,6 +1,8 @@
 //! All sessions of this server, by name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -39,6 +41,15 @@ pub struct Settings {
     pub keep_closed_days: u32,
     /// Takes a line for the server's own log.
     pub log: fn(&str),
+}
+
+/// An empty file for its owner alone, also when there was another.
+fn emptied(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options
+        .open(path)?
+        .set_permissions(Permissions::from_mode(0o600))
 }
 
 impl Settings {
@@ -119,7 +130,7 @@ impl Sessions {
         let io = |error| Error::Io("cannot start a thread".into(), error);
         let proc = Proc::new("/proc");
         // Emptied of what earlier servers were told.
-        std::fs::write(layout.panes(), b"").map_err(|error| {
+        emptied(&layout.panes()).map_err(|error| {
             Error::Io(format!("cannot write {}", layout.panes().display()), error)
         })?;
         let (made, panes_made) = crossbeam_channel::unbounded();

@@ -137,7 +137,9 @@ fn situation(
             && region
                 .as_ref()
                 .is_some_and(|region| leaves(session, region)),
-        ended: status == "closed" && session.meta.integrated.is_some(),
+        ended: status == "closed"
+            && session.meta.integrated.is_some()
+            && session.state().ending.is_some(),
         company: company(context, session, asked),
         place: moved(asked.place.clone(), fact(reply, "place")),
         line,

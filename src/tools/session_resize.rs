@@ -42,13 +42,14 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     let name = args.required("session")?;
     let cols = args.number("cols", 10, SIZE_MOST)?;
     let rows = args.number("rows", 2, SIZE_MOST)?;
-    let fixed = args.optional_flag("fixed")?.unwrap_or(true);
+    let fixed = args.optional_flag("fixed")?;
     args.done()?;
-    if fixed && cols.is_none() && rows.is_none() {
+    if fixed.is_none() && cols.is_none() && rows.is_none() {
         return Err(Failure::from(
-            "session_resize: give `cols`, `rows` or both, or `fixed` false to follow an attached window again".to_string(),
+            "session_resize: give `cols`, `rows` or both, or `fixed`: true to keep the size that it has, false to follow an attached window again".to_string(),
         ));
     }
+    let fixed = fixed.unwrap_or(true);
     let session = context.sessions.get_live(&name)?;
     let (width, height) = session.state().term.size();
     let wanted = (cols.is_some() || rows.is_some()).then(|| {
