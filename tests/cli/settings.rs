@@ -45,6 +45,11 @@ fn bad_settings_stop_every_command_with_one_line() {
         assert_eq!(doctor.code, Some(1), "{doctor:?}");
         assert!(doctor.out.contains(name), "{doctor:?}");
     }
+    // These two read no other setting.
+    for args in [["ssh", "--print", "host"], ["into", "--print", "sh"]] {
+        let ran = dir.run_with(&args, &[("PANEGLASS_SSH_ENV", "PROJECT a-b")]);
+        assert!(ran.bad(1).contains("\"a-b\" is none"), "{ran:?}");
+    }
 }
 
 #[test]
