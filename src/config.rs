@@ -186,6 +186,13 @@ impl Config {
                 ))
             })?,
         };
+        variables(&text("PANEGLASS_SSH_ENV")?.unwrap_or_default())?;
+        let attach_prefix = text("PANEGLASS_ATTACH_PREFIX")?.unwrap_or_default();
+        if attach_prefix.contains(|c: char| c.is_control() && c != '\t') {
+            return Err(Error(format!(
+                "PANEGLASS_ATTACH_PREFIX must be words on one line, not {attach_prefix:?}"
+            )));
+        }
         let toolsets = match text("PANEGLASS_TOOLSETS")? {
             None => TOOLSETS[..2].iter().map(|name| name.to_string()).collect(),
             Some(value) => toolsets("PANEGLASS_TOOLSETS", &value)?,
@@ -204,11 +211,7 @@ impl Config {
             socket_path,
             tmux_socket,
             tmux: get("PANEGLASS_TMUX").map_or_else(|| "tmux".into(), PathBuf::from),
-            attach_prefix: text("PANEGLASS_ATTACH_PREFIX")?
-                .unwrap_or_default()
-                .split_whitespace()
-                .map(String::from)
-                .collect(),
+            attach_prefix: attach_prefix.split_whitespace().map(String::from).collect(),
             log_limit,
             read_only,
             toolsets,
@@ -234,6 +237,26 @@ pub fn toolsets(from: &str, value: &str) -> Result<Vec<String>, Error> {
         }
     }
     Ok(names)
+}
+
+/// The names of variables in a value of PANEGLASS_SSH_ENV, separated by commas, colons or blanks.
+pub fn variables(value: &str) -> Result<Vec<String>, Error> {
+    let is_name = |name: &str| {
+        !name.starts_with(|c: char| c.is_ascii_digit())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let names = value.split(|c: char| c == ',' || c == ':' || c.is_whitespace());
+    names
+        .filter(|name| !name.is_empty())
+        .map(|name| match is_name(name) {
+            true => Ok(name.to_owned()),
+            false => Err(Error(format!(
+                "PANEGLASS_SSH_ENV must be names of variables, separated by commas, and {name:?} is none"
+            ))),
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -295,6 +318,15 @@ mod tests {
     }
 
     #[test]
+    fn names_of_variables() {
+        assert_eq!(
+            variables(" PROJECT,, _N1:UNSET\t").unwrap(),
+            ["PROJECT", "_N1", "UNSET"]
+        );
+        assert!(variables("").unwrap().is_empty());
+    }
+
+    #[test]
     fn bad_values_stop_the_start() {
         for (name, value) in [
             ("PANEGLASS_HOME", "relative"),
@@ -309,6 +341,10 @@ mod tests {
             ("PANEGLASS_SUMMARY", "off"),
             ("PANEGLASS_KEEP_CLOSED_DAYS", "-1"),
             ("PANEGLASS_KEEP_CLOSED_DAYS", "forever"),
+            ("PANEGLASS_SSH_ENV", "PROJECT, a-b"),
+            ("PANEGLASS_SSH_ENV", "1A"),
+            ("PANEGLASS_SSH_ENV", "A=b"),
+            ("PANEGLASS_ATTACH_PREFIX", "ssh -t\nhost"),
         ] {
             let error = config(&[("HOME", "/h"), (name, value)])
                 .unwrap_err()

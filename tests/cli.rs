@@ -1,5 +1,6 @@
 //! The command line: help, exit codes 0, 1 and 2, and errors of one line that say what to do.
 
+mod settings;
 mod terminal;
 
 use std::fs;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::util::binary;
 use crate::util::dir::Dir;
+use crate::util::server::Server;
 use crate::util::skip::have;
 
 /// A terminal of the usual width shows a help text without wrapping.
@@ -38,6 +40,9 @@ fn every_command_has_help_that_fits_a_terminal() {
     let mut texts = vec![("paneglass".to_string(), dir.run(&["--help"]))];
     assert_eq!(dir.run(&["-h"]).good(), texts[0].1.good());
     assert_eq!(dir.run(&["help"]).good(), texts[0].1.good());
+    for word in ["help", "--help", "-h"] {
+        assert_eq!(dir.run(&["help", word]).good(), texts[0].1.good());
+    }
     for name in commands(&dir) {
         let help = dir.run(&[&name, "--help"]);
         assert_eq!(dir.run(&[&name, "-h"]).good(), help.good());
@@ -66,7 +71,13 @@ fn wrong_usage_is_2_and_points_to_the_help() {
     let dir = Dir::new();
     let wrong: &[(&[&str], &str)] = &[
         (&["lisst"], "no command \"lisst\""),
+        (&["help", "lisst"], "no command \"lisst\""),
         (&["--lisst"], "--lisst"),
+        (
+            &["--toolsets", "terminal,lisst"],
+            "--toolsets must name some of terminal, programs, devices",
+        ),
+        (&["join", "lisst"], "\"lisst\" is no server's address"),
         (&["-x"], "-x"),
         (&["list", "--xml"], "--xml"),
         (&["list", "build"], "build"),
@@ -135,42 +146,6 @@ fn failures_are_1_and_say_what_to_do() {
 }
 
 #[test]
-fn bad_settings_stop_every_command_with_one_line() {
-    let dir = Dir::new();
-    let temp = dir.path().join("temp");
-    fs::create_dir(&temp).expect("the test's own directory");
-    let temp = temp.to_str().expect("a short path");
-    let commands: &[&[&str]] = &[
-        &[],
-        &["list"],
-        &["attach", "build"],
-        &["call", "session_list"],
-        &["demo"],
-    ];
-    for (name, value) in [
-        ("PANEGLASS_HOME", "some/where"),
-        ("PANEGLASS_SOCKET", "/tmp/socket"),
-        ("PANEGLASS_LOG_LIMIT", "4G"),
-        ("PANEGLASS_LOG_LIMIT", "0"),
-        ("PANEGLASS_READ_ONLY", "yes"),
-        ("PANEGLASS_TOOLSETS", "terminal,magic"),
-        ("PANEGLASS_WAIT_MAX_MS", "30s"),
-    ] {
-        for args in commands {
-            let ran = dir.run_with(args, &[(name, value), ("TMPDIR", temp)]);
-            let line = ran.bad(1);
-            assert!(line.contains(name) && line.contains(value), "{ran:?}");
-        }
-        // demo once made its folder before it read the settings, and left it.
-        let left = fs::read_dir(temp).expect("the test's own").count();
-        assert_eq!(left, 0, "{name}={value} leaves something");
-        let doctor = dir.run_with(&["doctor"], &[(name, value)]);
-        assert_eq!(doctor.code, Some(1), "{doctor:?}");
-        assert!(doctor.out.contains(name), "{doctor:?}");
-    }
-}
-
-#[test]
 fn version_and_what_it_works_with() {
     let dir = Dir::new();
     let version = concat!("paneglass ", env!("CARGO_PKG_VERSION"), "\n");
@@ -235,6 +210,21 @@ fn doctor_tells_each_fact_and_whether_sessions_work() {
         assert!(line.is_some(), "{name} is not in\n{}", plain.out);
     }
     assert_eq!(nothing_left(&dir), "");
+    let far = format!("/no/{}/socket", "way".repeat(40));
+    let sockets = [
+        ("PANEGLASS_SOCKET_PATH", far.as_str()),
+        ("TMUX_TMPDIR", "/no/such"),
+    ];
+    let wide = dir.run_with(&["doctor"], &sockets);
+    assert_eq!(wide.code, Some(1), "{wide:?}");
+    for line in wide.out.lines() {
+        let fits = line.chars().count() <= HELP_COLUMNS;
+        // No word is broken, however long it is.
+        assert!(fits || line.ends_with(&far), "{line}");
+    }
+    let words: Vec<&str> = wide.out.split_whitespace().collect();
+    let told = format!("warn socket {far} is longer than a socket's path may be: serve cannot");
+    assert!(words.join(" ").contains(&told), "{}", wide.out);
     let without = dir.run_with(&["doctor", "--json"], &[("PANEGLASS_TMUX", "/no/tmux")]);
     assert_eq!(without.code, Some(1), "{without:?}");
     let facts: Value = serde_json::from_str(&without.out).expect("JSON");
@@ -366,10 +356,20 @@ fn call_prints_the_reply_and_exits_by_it() {
             .as_str()
             .is_some_and(|text| text.contains("(pipe 1 0)"))
     );
-    // 5 would be a number; a string of digits has to be quoted.
-    let typed = dir.run(&["call", "run", "session=build", "input=5"]);
+    // What is a string to the tool is one, whatever it would be as JSON.
+    let typed = dir.run(&["call", "run", "session=build", "input=true"]);
+    assert!(typed.good().contains("exit 0"), "{typed:?}");
+    let typed = dir.run(&[
+        "call",
+        "search",
+        "session=build",
+        "pattern=\"b\"",
+        "context=x",
+    ]);
     assert_eq!((typed.code, typed.err.as_str()), (Some(1), ""), "{typed:?}");
-    assert!(typed.out.contains("input"), "{typed:?}");
+    assert!(typed.out.contains("`context` must be"), "{typed:?}");
+    let found = dir.run(&["call", "search", "session=build", "pattern=1", "context=0"]);
+    assert!(found.good().contains("matching"), "{found:?}");
     let wrong = dir.run(&["call", "--json", "read", "session=nobody"]);
     assert_eq!(wrong.code, Some(1), "{wrong:?}");
     let wrong: Value = serde_json::from_str(&wrong.out).expect("JSON");
@@ -394,26 +394,16 @@ fn call_prints_the_reply_and_exits_by_it() {
 }
 
 #[test]
-fn read_only_offers_only_tools_that_read() {
-    let dir = Dir::new();
-    let ran = dir.run_with(
-        &["call", "run", "session=a", "input=true"],
-        &[("PANEGLASS_READ_ONLY", "1")],
-    );
-    let offered = ran.bad(2).split_once("there are ").map(|(_, rest)| rest);
-    let offered = offered.expect("the tools there are");
-    for (tool, reads) in [
-        ("search", true),
-        ("session_list", true),
-        ("send", false),
-        ("session_close", false),
-        ("read_program", true),
-        ("capture_pane", true),
-        ("start_program", false),
-        ("stop_program", false),
-    ] {
-        assert_eq!(offered.contains(tool), reads, "{tool}: {offered}");
+fn call_knows_what_a_running_server_takes() {
+    if !have("call_knows_what_a_running_server_takes", "tmux") {
+        return;
     }
+    let server = Server::start();
+    let dir = &server.dir;
+    // A string by the schema: only the session is wrong.
+    let ran = dir.run(&["call", "search", "session=none", "pattern=1"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
+    assert!(ran.out.contains("there is no session \"none\""), "{ran:?}");
 }
 
 #[test]

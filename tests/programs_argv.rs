@@ -380,7 +380,6 @@ fn toolsets_and_read_only_choose() {
     );
     let terminal = names(&[("PANEGLASS_TOOLSETS", "terminal")]);
     assert_eq!([terminal, programs].concat(), all);
-    assert!(names(&[("PANEGLASS_TOOLSETS", "devices")]).is_empty());
     let reading = [
         ("PANEGLASS_TOOLSETS", "programs"),
         ("PANEGLASS_READ_ONLY", "1"),
@@ -408,14 +407,14 @@ fn a_flag_chooses_the_toolsets() {
             .env("PANEGLASS_TOOLSETS", "terminal");
         dir.end(command, &words.join(" "))
     };
-    let listed = run(&["--toolsets", "programs,devices"]);
+    let listed = run(&["--toolsets", "programs"]);
     assert!(
         listed.good().contains("\"stop_program\"") && !listed.out.contains("\"run\""),
         "{listed:?}"
     );
     assert!(
         run(&["--toolsets", "magic"])
-            .bad(1)
+            .bad(2)
             .contains("--toolsets must name some of terminal, programs, devices")
     );
     run(&["--toolsets"]).bad(2);

@@ -71,7 +71,7 @@ fn unused_logs_go_and_a_reader_is_told() {
     for name in ["t1", "t1.1"] {
         age(&home, name, 2);
     }
-    assert_eq!(sweep(&home), "");
+    assert_eq!(sweep(&home), "nothing is due\n");
     let list = client.tool("session_list", json!({}));
     assert!(list.text.contains("its logs stay until 2"), "{}", list.text);
     for name in ["t1", "t1.1"] {
@@ -210,7 +210,7 @@ fn what_is_never_deleted() {
             age(&home, name, 400);
         }
         let (good, text) = logs(&home, &["sweep"], environment);
-        assert!(good && text.is_empty(), "{text}");
+        assert!(good && text == "nothing is due\n", "{text}");
         for name in all {
             assert!(folder(&home, name).join("raw.log").exists(), "{name} went");
         }
@@ -269,11 +269,11 @@ fn nothing_is_unused_where_all_is_kept() {
     age(&home, "t1", 4000);
     let (good, text) = logs(&home, &["sweep"], &[("PANEGLASS_KEEP_CLOSED_DAYS", "0")]);
     assert!(
-        good && text.is_empty() && folder(&home, "t1").exists(),
+        good && text == "nothing is due\n" && folder(&home, "t1").exists(),
         "{text}"
     );
     let (_, text) = logs(&home, &["sweep"], &[("PANEGLASS_KEEP_CLOSED_DAYS", "5000")]);
-    assert_eq!(text, "");
+    assert_eq!(text, "nothing is due\n");
     let (_, text) = logs(&home, &["sweep"], &[("PANEGLASS_KEEP_CLOSED_DAYS", "1")]);
     assert_eq!(text, "deleted t1: closed and not used for a day\n");
 }
@@ -357,8 +357,18 @@ fn what_is_asked_for_is_done_or_refused() {
         "[t1 · open; its logs go when it closes]"
     );
     assert_eq!(ask("keep").text, "[t1 · open; its logs stay]");
+    assert_eq!(logs(&home, &["due"], &[]).1, "t1  open, kept\n");
     let (good, text) = logs(&home, &["delete", "t1"], &[]);
-    assert!(!good && text.contains("is open"), "{text}");
+    assert!(!good && text.contains("is open: close it first"), "{text}");
+    // In the words of the command line.
+    assert!(text.contains("logs delete-on-close"), "{text}");
+    for (action, told) in [
+        ("delete-on-close", "t1: open, deleted when it closes\n"),
+        ("default", "t1: open\n"),
+        ("keep", "t1: open, kept\n"),
+    ] {
+        assert_eq!(logs(&home, &[action, "t1"], &[]), (true, told.into()));
+    }
     close(&mut client, "t1");
     let (_, due) = logs(&home, &["due"], &[]);
     assert_eq!(due, "t1  closed, kept\n");
@@ -402,7 +412,9 @@ fn what_is_asked_for_is_done_or_refused() {
 fn logs_without_any_session() {
     let dir = Dir::new();
     assert_eq!(dir.run(&["logs", "due"]).good(), "no sessions\n");
-    assert_eq!(dir.run(&["logs", "sweep"]).good(), "");
+    for args in [&["logs", "sweep"][..], &["logs", "sweep", "--dry-run"]] {
+        assert_eq!(dir.run(args).good(), "nothing is due\n");
+    }
     assert!(
         dir.run(&["logs", "keep", "t1"])
             .bad(1)

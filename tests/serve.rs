@@ -31,6 +31,8 @@ fn a_second_server_is_refused_and_told_who_has_it() {
         .run(&["serve", "--socket", socket.to_str().expect("UTF-8")]);
     assert!(same_state.bad(1).contains(&pid), "{same_state:?}");
     assert!(same_state.err.contains("state directory"), "{same_state:?}");
+    let remedy = "let one `paneglass serve` serve all clients";
+    assert!(same_state.err.contains(remedy), "{same_state:?}");
     let state = other.join("state");
     let state = [("PANEGLASS_HOME", state.to_str().expect("UTF-8"))];
     let same_socket = server.dir.run_with(&["serve"], &state);
@@ -38,6 +40,14 @@ fn a_second_server_is_refused_and_told_who_has_it() {
     assert!(same_socket.err.contains("listens on"), "{same_socket:?}");
     let stdio = server.dir.run(&["--no-bridge"]);
     assert!(stdio.bad(1).contains("--no-bridge"), "{stdio:?}");
+    // Without that it is a bridge, to the tools that the server has.
+    for (args, lines) in [(&[][..], 1), (&["--toolsets", "devices"], 2)] {
+        let bridge = server.dir.run(args);
+        assert_eq!(bridge.code, Some(0), "{bridge:?}");
+        assert_eq!(bridge.err.lines().count(), lines, "{bridge:?}");
+        let told = bridge.err.contains("--toolsets has no effect");
+        assert_eq!(told, lines == 2, "{bridge:?}");
+    }
     server.answers();
     // And the other way round: a client's private server has the state directory.
     drop(server);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::flags::{Flag, Parsed, Syntax, Takes};
 use crate::config::Config;
 use crate::mcp::ToolResult;
+use crate::serve;
 use crate::serve::direct::Direct;
 use crate::serve::remote::Remote;
 
@@ -22,7 +23,8 @@ serve), else by itself.",
         "print the whole result as JSON, with the facts beside the text",
     )],
     notes: "\
-A value is JSON when it reads as JSON, else a string.
+Where the tool takes a string, a value is that string as it stands; else it is
+JSON when it reads as JSON, and a string when it does not.
 
 Exit status: 0, 1 when the tool answers with an error, 2 on wrong usage.",
     examples: &[
@@ -39,33 +41,24 @@ const AGENT: &str = "call";
 /// What came of a call.
 enum Called {
     Result(ToolResult),
-    /// There is no such tool; these are there.
-    Unknown(Vec<String>),
+    /// There is no such tool: a sentence that says which there are.
+    Unknown(String),
 }
 
 pub fn run(args: &Parsed) -> ExitCode {
     let Some((tool, pairs)) = args.words.split_first() else {
         return super::wrong(SYNTAX.command, "name a tool");
     };
-    let mut arguments = Map::new();
+    let mut words = Vec::new();
     for pair in pairs {
         let Some((name, value)) = pair.split_once('=') else {
             return super::wrong(SYNTAX.command, format!("{pair:?} is not NAME=VALUE"));
         };
-        arguments.insert(
-            name.into(),
-            serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into())),
-        );
+        words.push((name, value));
     }
-    let result = match super::config().and_then(|config| call(&config, tool, arguments)) {
+    let result = match super::config().and_then(|config| call(&config, tool, &words)) {
         Ok(Called::Result(result)) => result,
-        Ok(Called::Unknown(names)) => {
-            let names = names.join(", ");
-            return super::wrong(
-                SYNTAX.command,
-                format!("there is no tool {tool:?}; there are {names}"),
-            );
-        }
+        Ok(Called::Unknown(error)) => return super::wrong(SYNTAX.command, error),
         Err(error) => return super::finish(SYNTAX.command, Err(error)),
     };
     let text = if args.has("json") {
@@ -88,18 +81,47 @@ pub fn run(args: &Parsed) -> ExitCode {
     }
 }
 
-fn call(config: &Config, tool: &str, arguments: Map<String, Value>) -> Result<Called, String> {
+fn call(config: &Config, tool: &str, words: &[(&str, &str)]) -> Result<Called, String> {
     if let Some(mut remote) = Remote::find(config, AGENT) {
-        let names = remote.tools()?;
-        if !names.iter().any(|name| name == tool) {
-            return Ok(Called::Unknown(names));
-        }
-        return remote.call(tool, arguments).map(Called::Result);
+        let tools = remote.tools()?;
+        return match tools.iter().find(|(name, _)| name == tool) {
+            Some((_, schema)) => remote
+                .call(tool, arguments(words, schema))
+                .map(Called::Result),
+            None => {
+                let names = tools.iter().map(|(name, _)| name.as_str());
+                Ok(Called::Unknown(unknown(tool, names)))
+            }
+        };
     }
+    let elsewhere = serve::without_devices(config)?;
     let direct = Direct::new(config, AGENT);
-    let names = direct.tools().iter().map(|known| known.name.to_owned());
-    if !direct.tools().iter().any(|known| known.name == tool) {
-        return Ok(Called::Unknown(names.collect()));
+    let tools = direct.tools();
+    if let Some(known) = tools.iter().find(|known| known.name == tool) {
+        let arguments = arguments(words, &known.input_schema);
+        return Ok(Called::Result(direct.call(tool, arguments)));
     }
-    Ok(Called::Result(direct.call(tool, arguments)))
+    let names = tools.iter().map(|known| known.name);
+    let error = unknown(tool, names);
+    Ok(Called::Unknown(match elsewhere {
+        Some(line) => format!("{error}; {line}"),
+        None => error,
+    }))
+}
+
+fn unknown<'a>(tool: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    format!("there is no tool {tool:?}; there are {}", names.join(", "))
+}
+
+/// The words of the command line as a tool takes them that has this schema.
+fn arguments(words: &[(&str, &str)], schema: &Value) -> Map<String, Value> {
+    let value = |name: &str, word: &str| match schema["properties"][name]["type"] == "string" {
+        true => Value::String(word.into()),
+        false => serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.into())),
+    };
+    let pairs = words.iter();
+    pairs
+        .map(|&(name, word)| (name.to_owned(), value(name, word)))
+        .collect()
 }

@@ -33,6 +33,9 @@ ends a session on a private socket.",
     ],
 };
 
+/// Of a usual terminal.
+const COLUMNS: usize = 80;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Good,
@@ -302,31 +305,49 @@ fn try_session(config: &Config) -> Result<(), String> {
     call("session_close", json!({ "session": "doctor" })).map(drop)
 }
 
-fn word(state: State) -> &'static str {
-    match state {
-        State::Good => "ok",
-        State::Less => "less",
-        State::Bad => "BAD",
-    }
-}
-
 fn plain_text(facts: &[Fact]) -> String {
     let mut text = String::new();
     for fact in facts {
-        text.push_str(&format!(
-            "{:<5} {:<12} {}\n",
-            word(fact.state),
-            fact.name,
-            super::clean(&fact.text)
-        ));
+        let state = match fact.state {
+            State::Good => "ok",
+            State::Less => "warn",
+            State::Bad => "BAD",
+        };
+        let first = format!("{state:<5} {:<12} ", fact.name);
+        text.push_str(&wrapped(&first, &super::clean(&fact.text)));
         if !fact.remedy.is_empty() {
-            text.push_str(&format!("{:<18} -> {}\n", "", fact.remedy));
+            text.push_str(&wrapped(&format!("{:<18} -> ", ""), fact.remedy));
         }
     }
     text
 }
 
+/// Words on lines of COLUMNS; the first begins with this, the others with as many blanks. A word that is longer, such
+/// as a path, stays whole.
+fn wrapped(first: &str, words: &str) -> String {
+    let (mut text, mut column) = (first.to_owned(), first.len());
+    for (n, word) in words.split_whitespace().enumerate() {
+        let wide = word.chars().count();
+        if n > 0 && column + 1 + wide > COLUMNS {
+            text.push_str(&format!("\n{:1$}", "", first.len()));
+            column = first.len();
+        } else if n > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += wide;
+    }
+    text.push('\n');
+    text
+}
+
 fn json_text(facts: &[Fact]) -> String {
-    let entry = |fact: &Fact| json!({ "name": fact.name, "state": word(fact.state), "fact": fact.text, "remedy": fact.remedy });
+    let state = |fact: &Fact| match fact.state {
+        State::Good => "ok",
+        State::Less => "less",
+        State::Bad => "BAD",
+    };
+    let entry = |fact: &Fact| json!({ "name": fact.name, "state": state(fact), "fact": fact.text, "remedy": fact.remedy });
     format!("{}\n", Value::Array(facts.iter().map(entry).collect()))
 }

@@ -35,7 +35,7 @@ PANEGLASS_SSH_ENV names variables that are set on the far side as well.",
     ],
 };
 
-/// Becomes the command. Exit code 2 on wrong usage, 126 or 127 when it cannot be started, else its own.
+/// Becomes the command. Exit code 1 when a setting cannot be used, 2 on wrong usage, 126 or 127 when it cannot be started, else its own.
 pub fn run(args: lexopt::Parser) -> ExitCode {
     let asked = ssh::ask(args, &[]);
     if asked.help {
@@ -49,7 +49,11 @@ pub fn run(args: lexopt::Parser) -> ExitCode {
     }
     // Without a nonce the shell there starts all the same, and marks nothing.
     let nonce = std::env::var(NONCE).unwrap_or_default();
-    match bootstrap::enter(Via::Into, &nonce, &ssh::carried()) {
+    let carried = match ssh::carried() {
+        Ok(carried) => carried,
+        Err(error) => return super::finish(SYNTAX.command, Err(error)),
+    };
+    match bootstrap::enter(Via::Into, &nonce, &carried) {
         Ok(made) => {
             let mut words = asked.arguments;
             words.extend(made.words().iter().map(OsString::from));

@@ -65,13 +65,13 @@ struct Asked {
 pub fn run(parser: lexopt::Parser) -> ExitCode {
     match read(parser) {
         Ok(None) => super::print(&SYNTAX.help()),
-        Ok(Some(asked)) => super::finish(SYNTAX.command, join(asked)),
+        Ok(Some((asked, address))) => super::finish(SYNTAX.command, join(asked, address)),
         Err(error) => super::wrong(SYNTAX.command, error),
     }
 }
 
 /// None for the help.
-fn read(mut parser: lexopt::Parser) -> Result<Option<Asked>, lexopt::Error> {
+fn read(mut parser: lexopt::Parser) -> Result<Option<(Asked, Address)>, lexopt::Error> {
     use lexopt::Arg;
     let mut asked = Asked::default();
     let text = |word: OsString| word.to_string_lossy().into_owned();
@@ -88,20 +88,20 @@ fn read(mut parser: lexopt::Parser) -> Result<Option<Asked>, lexopt::Error> {
             other => return Err(other.unexpected()),
         }
     }
-    let error = |text: &str| Err(lexopt::Error::Custom(text.into()));
-    match (&asked.url, asked.via.is_empty()) {
-        (None, true) => error("which server? URL or --via COMMAND"),
-        (Some(_), false) => error("either URL or --via COMMAND"),
-        _ => Ok(Some(asked)),
-    }
+    let error = |text: String| lexopt::Error::Custom(text.into());
+    let address = match (&asked.url, asked.via.is_empty()) {
+        (None, true) => return Err(error("which server? URL or --via COMMAND".into())),
+        (Some(_), false) => return Err(error("either URL or --via COMMAND".into())),
+        (None, false) => Address::Via(asked.via.clone()),
+        (Some(url), true) => {
+            Address::parse(url, asked.insecure).map_err(|bad| error(bad.to_string()))?
+        }
+    };
+    Ok(Some((asked, address)))
 }
 
-fn join(asked: Asked) -> Result<(), String> {
+fn join(asked: Asked, address: Address) -> Result<(), String> {
     let config = super::config()?;
-    let address = match &asked.url {
-        Some(url) => Address::parse(url, asked.insecure).map_err(|error| error.to_string())?,
-        None => Address::Via(asked.via.clone()),
-    };
     let text = match asked.invitation.as_deref() {
         None => None,
         Some("-") => Some(first_line(std::io::stdin().lock())?),

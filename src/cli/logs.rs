@@ -71,10 +71,18 @@ fn retention() -> Result<Retention, String> {
 }
 
 fn apply(action: Action, name: &str) -> Result<String, String> {
-    let outcome = retention()?.apply(name, action, NAME);
+    let retention = retention()?;
+    let found = retention.find(name).map_err(|error| error.to_string())?;
+    let is_open = found.is_some_and(|stored| matches!(stored.fate, Fate::Open { .. }));
+    if is_open && action == Action::Delete {
+        return Err(format!(
+            "session {name:?} is open: close it first, or have its logs deleted when it closes (paneglass logs delete-on-close); nothing was deleted"
+        ));
+    }
+    let outcome = retention.apply(name, action, NAME);
     Ok(match outcome.map_err(|error| error.to_string())? {
         Outcome::Removed(_) => format!("{name}: deleted\n"),
-        Outcome::Marked(stored) => format!("{name}: {}\n", text(&stored.fate)),
+        Outcome::Marked(stored) => format!("{name}: {}\n", text(&stored)),
     })
 }
 
@@ -84,7 +92,7 @@ fn due(as_json: bool) -> Result<String, String> {
         let entry = |stored: &Stored| {
             json!({
                 "name": stored.folder,
-                "fate": text(&stored.fate),
+                "fate": text(stored),
                 "keep": stored.keep,
                 "delete_on_close": stored.on_close,
                 "expires_ms": stored.expires(),
@@ -98,7 +106,7 @@ fn due(as_json: bool) -> Result<String, String> {
     }
     let width = stored.iter().map(|stored| stored.folder.len()).max();
     let width = width.unwrap_or(0);
-    let line = |stored: &Stored| format!("{:<width$}  {}\n", stored.folder, text(&stored.fate));
+    let line = |stored: &Stored| format!("{:<width$}  {}\n", stored.folder, text(stored));
     Ok(stored.iter().map(line).collect())
 }
 
@@ -108,15 +116,25 @@ fn sweep(dry: bool) -> Result<String, String> {
         let due = retention.due().map_err(|error| error.to_string())?;
         let line =
             |(stored, why): &(Stored, Why)| format!("would delete {}: {why}\n", stored.folder);
-        return Ok(due.iter().map(line).collect());
+        return Ok(told(&due, line));
     }
     let removed = retention.sweep().map_err(|error| error.to_string())?;
     let line = |removed: &Removed| format!("deleted {}: {}\n", removed.session, removed.why);
-    Ok(removed.iter().map(line).collect())
+    Ok(told(&removed, line))
 }
 
-fn text(fate: &Fate) -> String {
-    match fate {
+/// A line for each; one line where there is none.
+fn told<T>(all: &[T], line: impl Fn(&T) -> String) -> String {
+    match all {
+        [] => "nothing is due\n".into(),
+        all => all.iter().map(line).collect(),
+    }
+}
+
+fn text(stored: &Stored) -> String {
+    match &stored.fate {
+        // As when it is closed: what is kept does not go.
+        Fate::Open { .. } if stored.keep => "open, kept".into(),
         Fate::Open { on_close: true } => "open, deleted when it closes".into(),
         Fate::Open { on_close: false } => "open".into(),
         Fate::Elsewhere => "of another host or tmux socket".into(),

@@ -215,7 +215,10 @@ pub fn main() -> ExitCode {
             Asked::Help => print(&help()),
             Asked::Wrong(error) => wrong(STDIO.command, error),
             Asked::Run(args) if args.has("version") => version::run(&Parsed::default()),
-            Asked::Run(args) => stdio(!args.has("no-bridge"), args.value("toolsets")),
+            Asked::Run(args) => match args.value("toolsets").map(toolsets).transpose() {
+                Ok(toolsets) => stdio(!args.has("no-bridge"), toolsets),
+                Err(error) => wrong(STDIO.command, error),
+            },
         },
     }
 }
@@ -223,18 +226,31 @@ pub fn main() -> ExitCode {
 fn run(name: &OsString, mut parser: lexopt::Parser) -> ExitCode {
     let known = |name: &OsString| COMMANDS.iter().find(|command| *name == *command.name);
     if name == "help" {
-        return match parser.value().ok().as_ref().and_then(known) {
-            None => print(&help()),
-            Some(command) => command.start(lexopt::Parser::from_args(["--help"])),
+        return match parser.value() {
+            Ok(name) if !["help", "--help", "-h"].iter().any(|help| name == *help) => {
+                match known(&name) {
+                    Some(command) => command.start(lexopt::Parser::from_args(["--help"])),
+                    None => unknown(&name),
+                }
+            }
+            _ => print(&help()),
         };
     }
     match known(name) {
         Some(command) => command.start(parser),
-        None => wrong(
-            "paneglass",
-            format!("there is no command {:?}", name.to_string_lossy()),
-        ),
+        None => unknown(name),
     }
+}
+
+fn unknown(name: &OsString) -> ExitCode {
+    wrong(
+        "paneglass",
+        format!("there is no command {:?}", name.to_string_lossy()),
+    )
+}
+
+fn toolsets(names: &str) -> Result<Vec<String>, config::Error> {
+    config::toolsets("--toolsets", names)
 }
 
 impl Command {
@@ -259,7 +275,7 @@ impl Command {
 }
 
 /// Serves one client on standard input and output; `toolsets` stand in place of the environment's.
-fn stdio(bridge: bool, toolsets: Option<&str>) -> ExitCode {
+fn stdio(bridge: bool, toolsets: Option<Vec<String>>) -> ExitCode {
     use std::io::IsTerminal;
     if std::io::stdin().is_terminal() {
         eprintln!(
@@ -267,13 +283,8 @@ fn stdio(bridge: bool, toolsets: Option<&str>) -> ExitCode {
         );
     }
     let say = |line: &str| eprintln!("paneglass: {line}");
-    let served = config().and_then(|mut config| {
-        if let Some(names) = toolsets {
-            let named = config::toolsets("--toolsets", names);
-            config.toolsets = named.map_err(|error| error.to_string())?;
-        }
-        crate::serve::stdio::serve(&config, bridge, say)
-    });
+    let served =
+        config().and_then(|config| crate::serve::stdio::serve(config, toolsets, bridge, say));
     finish("paneglass", served)
 }
 

@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 
 use super::flags::{Flag, Syntax, Takes};
+use crate::config;
 use crate::place::bootstrap::{self, Bootstrap, Via};
 use crate::place::files::NONCE;
 use crate::place::ssh::SshLine;
@@ -43,7 +44,7 @@ const NOT_EXECUTABLE: u8 = 126;
 /// The nonce that `--print` shows outside of a session.
 const NO_NONCE: &str = "NONCE";
 
-/// Becomes ssh. Exit code 2 on wrong usage, 126 or 127 when ssh cannot be started, else ssh's.
+/// Becomes ssh. Exit code 1 when a setting cannot be used, 126 or 127 when ssh cannot be started, else ssh's.
 pub fn run(args: lexopt::Parser) -> ExitCode {
     let Asked {
         help,
@@ -60,7 +61,10 @@ pub fn run(args: lexopt::Parser) -> ExitCode {
     if !here || !line.opens_shell() || !leaves_the_shell(&arguments) {
         return become_or_print(print, words(&arguments, None), None);
     }
-    let carried = carried();
+    let carried = match carried() {
+        Ok(carried) => carried,
+        Err(error) => return super::finish(SYNTAX.command, Err(error)),
+    };
     let nonce = nonce.unwrap_or_else(|| NO_NONCE.into());
     let made = bootstrap::enter(Via::Ssh, &nonce, &carried)
         .and_then(|made| made.line().map(|line| (made, line)));
@@ -117,9 +121,11 @@ pub(super) fn lossy(words: &[OsString]) -> Vec<String> {
 }
 
 /// The variables that travel along.
-pub(super) fn carried() -> Vec<(String, String)> {
+pub(super) fn carried() -> Result<Vec<(String, String)>, String> {
     let get = |name: &str| std::env::var(name).ok();
-    bootstrap::carried(&get(bootstrap::CARRIED).unwrap_or_default(), get)
+    let names = config::variables(&get(bootstrap::CARRIED).unwrap_or_default());
+    let names = names.map_err(|error| error.to_string())?;
+    Ok(bootstrap::carried(&names, get))
 }
 
 /// ssh's argument vector. With a line for the far side, a terminal is asked for, and no configured command comes in

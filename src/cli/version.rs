@@ -35,9 +35,15 @@ pub fn run(args: &Parsed) -> ExitCode {
                 .collect::<Vec<_>>()
                 .join(", ")
         ));
-        let tmux = super::config().map(|config| Tmux::new(config.tmux, config.tmux_socket));
-        let found = tmux.and_then(|tmux| tmux.version_text().map_err(|error| error.to_string()));
-        text.push_str(&format!("{}\n", found.unwrap_or_else(|error| error)));
+        let tmux = match super::config() {
+            Ok(config) => Tmux::new(config.tmux, config.tmux_socket),
+            Err(error) => return super::finish(SYNTAX.command, Err(error)),
+        };
+        let found = tmux.version_text();
+        text.push_str(&format!(
+            "{}\n",
+            found.unwrap_or_else(|error| error.to_string())
+        ));
         text.push_str(&format!("Unicode {}\n", width::UNICODE));
     }
     super::print(&text)

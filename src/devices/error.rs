@@ -13,6 +13,10 @@ pub enum Error {
     Unnamed,
     /// The group has no such device.
     Device(String),
+    /// No group has such a device: for a person at the shell, who knows of no groups.
+    Unknown(String),
+    /// A device is offline: for a person at the shell.
+    Away(String),
     /// Nobody has joined the group yet.
     Nobody,
     /// The group has it, but there is no link to it.
@@ -45,6 +49,11 @@ impl fmt::Display for Error {
                 "the token is for several devices: say which one with `client_id` (`list_clients` lists them)",
             ),
             Error::Device(id) => write!(f, "the token has no device {id:?}; `list_clients` lists those online"),
+            Error::Unknown(id) => write!(f, "no device {id:?} has joined; `paneglass devices` lists those that have"),
+            Error::Away(id) => write!(
+                f,
+                "device {id} is offline; it comes back by itself when it can (`paneglass devices` shows when it is there)"
+            ),
             Error::Nobody => f.write_str(
                 "no device has joined with this token: run the command that `create_client` returned on one",
             ),

@@ -158,8 +158,14 @@ impl Hub {
 
     /// Has somebody's reach begun, on any device.
     pub(super) fn reach(&self, client: &str, spec: Spec) -> Result<(Arc<Link>, Arc<Job>), Error> {
-        let link = self.state().links.get(client).cloned();
-        let link = link.ok_or_else(|| Error::Offline(client.into()))?;
+        let link = {
+            let state = self.state();
+            let link = state.links.get(client).cloned();
+            link.ok_or_else(|| match state.group_of(client) {
+                Some(_) => Error::Away(client.into()),
+                None => Error::Unknown(client.into()),
+            })?
+        };
         let job = self.begin(Kind::Reach, &link, String::new(), spec)?;
         Ok((link, job))
     }
@@ -279,13 +285,8 @@ impl Hub {
 
     /// The same for a device of any group.
     pub fn revoke_device(&self, client: &str) -> Result<(), Error> {
-        let group = {
-            let state = self.state();
-            let has = |group: &&Group| group.members.iter().any(|m| m.client_id == client);
-            let group = state.groups.all().iter().find(has);
-            group.map(|group| group.key().to_owned())
-        };
-        let group = group.ok_or_else(|| Error::Device(client.into()))?;
+        let group = self.state().group_of(client);
+        let group = group.ok_or_else(|| Error::Unknown(client.into()))?;
         self.revoke(&group, Some(client)).map(drop)
     }
 
@@ -393,6 +394,13 @@ pub(super) struct Joined {
 }
 
 impl State {
+    /// The key of the group that a device has joined.
+    fn group_of(&self, client: &str) -> Option<String> {
+        let has = |group: &&Group| group.members.iter().any(|m| m.client_id == client);
+        let group = self.groups.all().iter().find(has);
+        group.map(|group| group.key().to_owned())
+    }
+
     /// Forgets what ended long ago.
     fn sweep(&mut self) {
         self.sessions.retain(|job| !job.is_old());

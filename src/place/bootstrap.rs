@@ -285,20 +285,11 @@ fn assignment(name: &str, value: &str) -> String {
     format!("{name}=$(printf '{escaped}x')\n{name}=${{{name}%x}}\nexport {name}\n")
 }
 
-/// The variables that `list`, the value of PANEGLASS_SSH_ENV, names, as far as they are set; and the list itself.
-pub fn carried(list: &str, get: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
-    let is_name = |name: &&str| {
-        !name.starts_with(|c: char| c.is_ascii_digit())
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
-    let names = list
-        .split(|c: char| c == ',' || c == ':' || c.is_whitespace())
-        .filter(|name| !name.is_empty())
-        .filter(is_name);
+/// The variables of these names, which must be names to a shell, as far as they are set; and PANEGLASS_SSH_ENV itself,
+/// which named them.
+pub fn carried(names: &[String], get: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let mut carried: Vec<(String, String)> = Vec::new();
-    for name in names.chain([CARRIED]) {
+    for name in names.iter().map(String::as_str).chain([CARRIED]) {
         if let Some(value) = get(name).filter(|_| carried.iter().all(|(other, _)| other != name)) {
             carried.push((name.to_string(), value));
         }
@@ -362,7 +353,8 @@ mod tests {
     #[test]
     fn what_is_carried() {
         let get = |name: &str| (name != "UNSET").then(|| format!("<{name}>"));
-        let names: Vec<String> = carried("A, B:UNSET $(x) 1C A _d", get)
+        let named = ["A", "B", "UNSET", "A", "_d"].map(String::from);
+        let names: Vec<String> = carried(&named, get)
             .into_iter()
             .map(|(name, _)| name)
             .collect();

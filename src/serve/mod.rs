@@ -11,6 +11,7 @@ pub mod stdio;
 pub mod token;
 pub mod unit;
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -40,6 +41,39 @@ pub fn tools(config: &Config, socket: Option<PathBuf>) -> Tools {
         wait_most: Duration::from_millis(config.wait_max_ms),
         summary: config.summary,
     })
+}
+
+/// Devices come by the socket and by TCP, so only a server of many clients has their tools. What is to be said of that
+/// where another is asked for them; an error where it is asked for nothing else.
+pub fn without_devices(config: &Config) -> Result<Option<&'static str>, String> {
+    let devices = |name: &String| name == "devices";
+    if !config.toolsets.iter().any(devices) {
+        return Ok(None);
+    }
+    match config.toolsets.iter().all(devices) {
+        true => Err("the toolsets name only devices, whose tools `paneglass serve --devices` alone has: start that, or name terminal or programs too".into()),
+        false => Ok(Some("the tools for devices are left out: `paneglass serve --devices` alone has them")),
+    }
+}
+
+/// That the tmux which the user has named is there. Whether it can be used shows when it is: clients start servers to
+/// probe them.
+fn named_tmux(config: &Config) -> Result<(), String> {
+    let tmux = &config.tmux;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = match tmux.as_os_str().as_bytes() {
+        // That of the PATH, which need not be there before somebody wants a session.
+        b"tmux" => true,
+        name if name.contains(&b'/') => tmux.is_file(),
+        _ => std::env::split_paths(&path).any(|dir| dir.join(tmux).is_file()),
+    };
+    match is_there {
+        true => Ok(()),
+        false => Err(format!(
+            "PANEGLASS_TMUX names {}, which is not there: name another tmux, or none for the one on the PATH",
+            tmux.display()
+        )),
+    }
 }
 
 /// Where this process was started, for a server that was started elsewhere.

@@ -51,12 +51,12 @@ impl Remote {
         Some(remote)
     }
 
-    /// The names of its tools.
-    pub fn tools(&mut self) -> Result<Vec<String>, String> {
+    /// The names of its tools, with the schemas of their arguments.
+    pub fn tools(&mut self) -> Result<Vec<(String, Value)>, String> {
         let listed = self.request("tools/list", json!({}))?;
         let tools = listed["tools"].as_array().into_iter().flatten();
         Ok(tools
-            .filter_map(|tool| tool["name"].as_str().map(str::to_owned))
+            .filter_map(|tool| Some((tool["name"].as_str()?.into(), tool["inputSchema"].clone())))
             .collect())
     }
 

@@ -15,9 +15,14 @@ use crate::sys::stop::StopSignals;
 
 /// Serves until the input ends or a signal asks to stop. Sessions live on in tmux. Where a server of many clients has
 /// the state directory already, the client is carried to it, of which `say` is told; without `bridge` that is an
-/// error.
-pub fn serve(config: &Config, bridge: bool, say: impl Fn(&str)) -> Result<(), String> {
-    if let Some(socket) = shared::running(config) {
+/// error. `toolsets` stand in place of the configuration's, where this serves them itself.
+pub fn serve(
+    mut config: Config,
+    toolsets: Option<Vec<String>>,
+    bridge: bool,
+    say: impl Fn(&str),
+) -> Result<(), String> {
+    if let Some(socket) = shared::running(&config) {
         if !bridge {
             return Err(format!(
                 "a server has the state directory {} and serves {}; without --no-bridge this becomes a bridge to it",
@@ -29,12 +34,20 @@ pub fn serve(config: &Config, bridge: bool, say: impl Fn(&str)) -> Result<(), St
             "a server of many clients runs: this is a bridge to it, at {}",
             socket.display()
         ));
+        if toolsets.is_some() {
+            say("--toolsets has no effect: that server has tools of its own");
+        }
         return Bridge::new(socket, None).run(say);
     }
+    config.toolsets = toolsets.unwrap_or(config.toolsets);
+    if let Some(line) = super::without_devices(&config)? {
+        say(line);
+    }
+    super::named_tmux(&config)?;
     let fail = |error: io::Error| format!("cannot start: {error}");
     let output = fd::take_stdout().map_err(fail)?;
     let reader = UntilStopped::stdin().map_err(fail)?;
-    let tools = Arc::new(super::tools(config, None));
+    let tools = Arc::new(super::tools(&config, None));
     let (_stop, never) = crossbeam_channel::bounded(0);
     let served = mcp::serve_lines(reader, output, tools, &never);
     served.map(drop).map_err(|error| error.to_string())

@@ -16,7 +16,9 @@ const BYTES: usize = 32;
 /// The token of a state directory, made at first use.
 pub fn token(config: &Config) -> Result<String, String> {
     let layout = Layout::new(config.home.clone());
-    dir::private(&layout.root).map_err(|error| error.to_string())?;
+    dir::private(&layout.root).map_err(|error| {
+        format!("{error}; set PANEGLASS_HOME to a directory that can be written")
+    })?;
     let path = layout.token();
     let fail = |error: io::Error| format!("cannot use {}: {error}", path.display());
     if let Some(token) = read(&path)? {

@@ -107,7 +107,7 @@ impl Sessions {
             })?;
         let lock = Lock::take(&layout.lock(), settings.socket.as_deref()).map_err(|taken| match taken {
             Taken::By(holder) => Error::Refused(format!(
-                "the state directory {} is in use by another paneglass server ({}); end that one, or give this one a PANEGLASS_HOME and a PANEGLASS_SOCKET of its own",
+                "the state directory {} is in use by another paneglass server ({}); let one `paneglass serve` serve all clients, end that one, or give this one a PANEGLASS_HOME and a PANEGLASS_SOCKET of its own",
                 layout.root.display(),
                 lock::name(holder.as_ref())
             )),

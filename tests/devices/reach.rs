@@ -15,7 +15,7 @@ fn a_shell_on_a_device() {
         return;
     }
     let server = server();
-    let (_, id, device) = joined(&server);
+    let (_, id, mut device) = joined(&server);
     let mut shell = server.dir.command("sh");
     let line = format!(
         "printf 'stty size; pwd; exit 41\\n' | '{}' reach {id}",
@@ -30,7 +30,20 @@ fn a_shell_on_a_device() {
         "{ran:?}"
     );
     let none = server.dir.run(&["reach", "zzzzzz"]);
-    assert!(none.bad(1).contains("offline"), "{none:?}");
+    let told = "no device \"zzzzzz\" has joined; `paneglass devices` lists those that have";
+    assert!(none.bad(1).contains(told), "{none:?}");
+    device.kill();
+    let deadline = Instant::now() + DEADLINE;
+    while !server.dir.run(&["devices"]).good().contains("offline") {
+        assert!(Instant::now() < deadline, "it stays online");
+    }
+    let away = server.dir.run(&["reach", &id]);
+    let line = away.bad(1);
+    assert!(line.contains(&format!("device {id} is offline")), "{line}");
+    assert!(
+        line.contains("`paneglass devices`") && !line.contains("list_clients"),
+        "{line}"
+    );
     let nowhere = Dir::new().run(&["reach", &id]);
     assert!(nowhere.bad(1).contains("serve --devices"), "{nowhere:?}");
     let what = server.dir.run(&["reach"]);
