@@ -42,4 +42,5 @@ mod summaries;
 mod term;
 mod typing;
 mod util;
+mod waits;
 mod windows;

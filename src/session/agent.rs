@@ -17,6 +17,10 @@ pub struct Agent {
     pub left: Option<RegionId>,
     /// Lines of `left` that it has been shown, up to this number (0-based, exclusive).
     pub shown: u64,
+    /// What the last of them was like when it was shown: it may have gone on since (see [`Snapshot::last_of`]).
+    ///
+    /// [`Snapshot::last_of`]: super::snapshot::Snapshot::last_of
+    pub shown_last: Option<u64>,
     /// Regions up to this id it has been told of.
     pub told: RegionId,
     /// What it typed at a prompt and did not submit: its own, so not to be protected from it.
@@ -27,6 +31,8 @@ pub struct Agent {
     pub place: String,
     /// The log's length in lines when it last looked without a region (send, read of what is new).
     pub seen: u64,
+    /// What the last of these lines was like.
+    pub seen_last: Option<u64>,
     /// When it last typed here, milliseconds since the epoch; 0: never.
     pub typed_ms: u64,
     /// The screen's rows as it last saw them. Not kept over a restart: then it is told the whole again.

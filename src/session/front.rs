@@ -120,9 +120,19 @@ fn program_name(command: &str) -> String {
     word.rsplit('/').next().unwrap_or(word).to_string()
 }
 
-/// The kernel's word is enough: a read of whole lines, or a process that does nothing but wait for keys.
+/// The kernel's word is enough: a process that does nothing but wait for its terminal. Where one thread reads, others
+/// may work: a server that also takes commands.
 pub fn certain(view: &View) -> bool {
-    view.verdict == Verdict::Waiting && view.alone || reads(view) && view.canonical
+    view.verdict == Verdict::Waiting && view.alone
+}
+
+/// Whether it works or waits for input, nobody can tell for certain.
+pub fn unclear(view: &View) -> bool {
+    match view.verdict {
+        Verdict::Waiting => !certain(view),
+        Verdict::Remote | Verdict::Unknown => true,
+        Verdict::Working | Verdict::Stopped | Verdict::Gone => false,
+    }
 }
 
 /// It sleeps in a read of the terminal, and nothing hedges that.

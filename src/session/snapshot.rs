@@ -6,6 +6,7 @@ use super::state::State;
 pub use crate::store::text::Line;
 use crate::store::text::TextView;
 use crate::term::Position;
+use crate::term::codec::checksum;
 
 /// Lines are numbered from 0 here; replies number them from 1.
 #[derive(Clone, Debug)]
@@ -180,6 +181,28 @@ impl Snapshot {
             skip: 0,
             cut: None,
         }
+    }
+
+    /// Tells whether the last line of `span` changes. None: it has no line.
+    pub fn last_of(&self, span: Span) -> Result<Option<u64>, Error> {
+        self.likeness(span, span.after)
+    }
+
+    /// From which line on `span` is new to one who has been shown those up to `shown` (exclusive), of which the last
+    /// was like `last`. A line that has gone on is new as a whole: its dots, its "done".
+    pub fn new_from(&self, span: Span, shown: u64, last: Option<u64>) -> Result<u64, Error> {
+        let shown = shown.max(span.first);
+        let changed = last.is_some() && self.likeness(span, shown)? != last;
+        Ok(shown - u64::from(changed && shown > span.first))
+    }
+
+    /// A sum of the line before line `after`.
+    fn likeness(&self, span: Span, after: u64) -> Result<Option<u64>, Error> {
+        if after <= span.first {
+            return Ok(None);
+        }
+        let line = self.take(span, after - 1, 1)?.pop();
+        Ok(line.map(|(_, line)| checksum(&line.bytes) ^ line.omitted as u64))
     }
 
     /// At most `most` lines of `span` from `first` on.

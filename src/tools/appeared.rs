@@ -127,7 +127,11 @@ pub fn tell(
         before,
         &front,
         typed.clone(),
-        snapshot.lines(),
+        &Looked {
+            from: from.line,
+            lines: snapshot.lines(),
+            last: snapshot.last_of(snapshot.all())?,
+        },
     );
     drop(state);
 
@@ -211,8 +215,10 @@ fn start(
         at.unwrap_or(line(before.line))
     });
     if before.sent.nothing() {
-        let seen = state.agents.get(agent).map_or(0, |agent| agent.seen);
-        return Ok(line(seen.min(lines)));
+        let agent = state.agents.get(agent);
+        let (seen, last) = agent.map_or((0, None), |agent| (agent.seen, agent.seen_last));
+        let from = snapshot.new_from(snapshot.all(), seen.min(lines), last)?;
+        return Ok(line(from));
     }
     let at = mark.unwrap_or(line(before.line));
     if at.line >= lines {
@@ -307,6 +313,13 @@ fn status(front: &Front) -> Status {
     }
 }
 
+/// Which lines of the log a reply shows: from one on, all there are, of which the last is like `last`.
+struct Looked {
+    from: u64,
+    lines: u64,
+    last: Option<u64>,
+}
+
 /// What this agent has now been told, and what it has left.
 fn remember(
     state: &mut State,
@@ -314,7 +327,7 @@ fn remember(
     before: &Before,
     front: &Front,
     typed: Option<String>,
-    lines: u64,
+    looked: &Looked,
 ) {
     if !before.entered() {
         state.regions.expected = None;
@@ -342,12 +355,16 @@ fn remember(
         agent.unsubmitted = typed.unwrap_or_default();
     }
     agent.left = agent.left.filter(|left| !ended.contains(left));
-    agent.seen = lines;
+    (agent.seen, agent.seen_last) = (looked.lines, looked.last);
     agent.told = last;
     // What it started with Enter is its own to wait for.
-    if running.is_some_and(|id| id > before.last) {
+    let started = running.is_some_and(|id| id > before.last);
+    if started {
         agent.left = running;
-        agent.shown = lines;
+    }
+    // Lines that came before these, and were told of nowhere, are still new to `wait`.
+    if started || looked.from <= agent.shown {
+        (agent.shown, agent.shown_last) = (looked.lines, looked.last);
     }
 }
 

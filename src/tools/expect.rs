@@ -284,6 +284,7 @@ impl Talk<'_> {
             settle: Duration::from_millis(run::SETTLE_DEFAULT),
             prompt: self.prompt.as_ref(),
             asks: Some(&asks),
+            patient: false,
             cancel: self.context.cancel,
             progress: self.context.progress,
         };

@@ -40,6 +40,9 @@ pub struct Goal<'a> {
     /// True when what stands there is a question that the caller will answer: then no more quiet is waited for. A
     /// line given to a program stays open over its questions.
     pub asks: Option<&'a dyn Fn(&State) -> bool>,
+    /// Where nothing stands on the cursor's line, only what certainly waits for input ends the wait: the far side of
+    /// an ssh may work, and so may other threads of what reads. For a caller who wants to wait for just that.
+    pub patient: bool,
     pub cancel: &'a Cancel,
     pub progress: Option<&'a Progress>,
 }

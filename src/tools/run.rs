@@ -139,6 +139,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             settle: Duration::from_millis(settle),
             prompt: prompt.as_ref(),
             asks: None,
+            patient: false,
             cancel: context.cancel,
             progress: context.progress,
         };
@@ -245,7 +246,8 @@ pub fn tell(
     };
     let mark = typed.mark;
     state.term.release(mark);
-    remember(&mut state, context.agent, outcome, span);
+    let last = snapshot.last_of(span)?;
+    remember(&mut state, context.agent, outcome, span, last);
     let continues = matches!(outcome.status, Status::Continuation);
     let left_over = state.term.alternate() && matches!(outcome.status, Status::Done { .. });
     let trouble = state.trouble.clone();
@@ -339,20 +341,29 @@ pub fn notes(context: &Context<'_>, session: &Session, reply: &mut Reply, outcom
             } else {
                 String::new()
             };
-            reply.note(format!(
-                "{name} works{silent}; `wait` goes on waiting for it"
-            ));
+            let unclear = outcome.view.as_ref().is_some_and(front::unclear);
+            reply.note(match unclear {
+                true => format!(
+                    "{name} runs{silent}; whether it works or waits for input cannot be told from here: `wait` goes on waiting for it"
+                ),
+                false => format!("{name} works{silent}; `wait` goes on waiting for it"),
+            });
         }
         Status::Until | Status::Stopped => {
             reply.note("the command runs on; `wait` goes on waiting for it")
         }
         Status::Cancelled => reply.note("the wait was cancelled; the command runs on"),
         Status::Waiting { secret: true, .. } => reply.note(SECRET),
-        Status::Waiting { .. } => {
+        Status::Waiting { at, hedged, .. } => {
             let name = name.unwrap_or_else(|| "a program".into());
-            reply.note(format!(
-                "{name} waits for input: answer with `run` (a line) or `send` (keys)"
-            ));
+            reply.note(match *hedged && at.trim().is_empty() {
+                true => format!(
+                    "{name} runs, and has been silent: if it works, `wait` goes on waiting for it; if it asks, answer with `run` (a line) or `send` (keys)"
+                ),
+                false => format!(
+                    "{name} waits for input: answer with `run` (a line) or `send` (keys)"
+                ),
+            });
             if let Some(pattern) = &outcome.offer {
                 reply.note(format!(
                     "if that is its prompt, prompt_pattern={pattern:?} makes the next call return as soon as it is there"
@@ -386,7 +397,13 @@ fn no_command(state: &crate::session::State, mark: MarkId, lines: u64) -> Span {
 }
 
 /// What this agent has now seen of what it left running.
-fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, span: Span) {
+fn remember(
+    state: &mut crate::session::State,
+    agent: &str,
+    outcome: &Outcome,
+    span: Span,
+    last: Option<u64>,
+) {
     let told = state.regions.last_id();
     // What a shell has kept in its editor is this agent's own line.
     let typed = matches!(outcome.status, Status::Continuation)
@@ -400,8 +417,8 @@ fn remember(state: &mut crate::session::State, agent: &str, outcome: &Outcome, s
     });
     let entry = state.agents.entry(agent.to_string()).or_default();
     entry.left = running;
-    entry.shown = span.after;
-    entry.seen = span.after;
+    (entry.shown, entry.shown_last) = (span.after, last);
+    (entry.seen, entry.seen_last) = (span.after, last);
     entry.told = told;
     entry.unfinished = matches!(outcome.status, Status::Continuation);
     entry.unsubmitted = typed.unwrap_or_default();

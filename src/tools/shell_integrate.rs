@@ -261,6 +261,7 @@ which need nothing there",
             deadline: self.deadline,
             typed: Some(typed.at),
             settle: SETTLE,
+            patient: false,
             cancel: self.context.cancel,
             progress: self.context.progress,
         };

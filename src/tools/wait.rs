@@ -83,12 +83,12 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             region.id <= agent.told && region.who.as_deref() == Some(context.agent)
         };
         let shown = if agent.left.is_some() && target == agent.left {
-            agent.shown
+            (agent.shown, agent.shown_last)
         } else if target.is_some_and(|id| state.regions.get(id).is_some_and(mine)) {
             // The program that it talks with.
-            agent.seen
+            (agent.seen, agent.seen_last)
         } else {
-            0
+            (0, None)
         };
         // Only what others ran: the agent's own calls have told theirs.
         let others: Vec<Region> = state.regions.all()
@@ -121,6 +121,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         settle: Duration::from_millis(SETTLE_DEFAULT),
         prompt: None,
         asks: None,
+        patient: true,
         cancel: context.cancel,
         progress: context.progress,
     };
@@ -137,13 +138,15 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         run::before_question(&state, &outcome.status, end),
         snapshot.lines(),
     );
-    let span = whole.from(shown.max(whole.first));
+    let (shown, shown_last) = shown;
+    let span = whole.from(snapshot.new_from(whole, shown, shown_last)?);
+    let shown_last = snapshot.last_of(whole)?;
     let running = region.running();
     let last = state.regions.last_id();
     let agent = state.agents.entry(context.agent.to_string()).or_default();
     agent.left = running.then_some(id);
-    agent.shown = span.after;
-    agent.seen = span.after;
+    (agent.shown, agent.shown_last) = (span.after, shown_last);
+    (agent.seen, agent.seen_last) = (span.after, shown_last);
     agent.told = last;
     drop(state);
     if matches!(outcome.status, Status::Settled) {
@@ -227,7 +230,7 @@ fn nothing_runs(
     let latest = state.regions.all().iter().rev().find(own).cloned();
     let agent = state.agents.entry(context.agent.to_string()).or_default();
     agent.told = last;
-    agent.seen = lines;
+    (agent.seen, agent.seen_last) = (lines, None);
     drop(state);
     let status = match &front {
         Front::Over(ending) => super::report::closed(ending),

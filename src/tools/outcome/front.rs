@@ -85,7 +85,8 @@ impl Waiter<'_> {
                 if !certain {
                     offer = prompts::pattern_for(line);
                 }
-                (stands(enough) && self.idle(view)).then(|| waiting(line, view))
+                let nothing = self.goal.patient && !certain && line.trim().is_empty();
+                (!nothing && stands(enough) && self.idle(view)).then(|| waiting(line, view))
             }
             Front::Fullscreen { .. } => (quiet >= DRAWN).then_some(Status::Settled),
             Front::Unclear { line, view } => {
@@ -95,7 +96,8 @@ impl Waiter<'_> {
                     false if entering(session, region) => settle.max(ENTERS),
                     false => settle,
                 };
-                stands(enough).then(|| waiting(line, view))
+                let nothing = self.goal.patient && line.trim().is_empty();
+                (!nothing && stands(enough)).then(|| waiting(line, view))
             }
             // It reads in a way that cannot be seen, or will only read later: the question is there.
             Front::Working { view } if foreseen && quiet >= settle => {
