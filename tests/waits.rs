@@ -185,3 +185,21 @@ time.sleep(600)
     assert_eq!(ready.status(), "until", "{}", ready.text);
     client.tool("send", json!({"session": "t1", "keys": ["ctrl+c"]}));
 }
+
+/// `watch` reads nothing and has the whole screen: no line of it is in the log, and the reply says where it is.
+#[test]
+fn what_works_on_the_whole_screen_says_so() {
+    let test = "what_works_on_the_whole_screen_says_so";
+    if !have(test, "tmux") || !have(test, "watch") {
+        return;
+    }
+    let mut client = Client::in_session();
+    let mut shown = client.run_with("watch -n 1 date", json!({"timeout_s": 2}));
+    let deadline = Instant::now() + DEADLINE;
+    while !shown.text.contains("it has the whole screen") {
+        assert!(Instant::now() < deadline, "{}", shown.text);
+        shown = client.tool("wait", json!({"session": "t1", "timeout_s": 1}));
+    }
+    assert_eq!(shown.status(), "running", "{}", shown.text);
+    client.tool("send", json!({"session": "t1", "keys": ["ctrl+c"]}));
+}

@@ -202,7 +202,7 @@ impl Snapshot {
             return Ok(None);
         }
         let line = self.take(span, after - 1, 1)?.pop();
-        Ok(line.map(|(_, line)| checksum(&line.bytes) ^ line.omitted as u64))
+        Ok(line.map(|(_, line)| checksum(&line.bytes) ^ line.omitted))
     }
 
     /// At most `most` lines of `span` from `first` on.

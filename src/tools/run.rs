@@ -348,6 +348,9 @@ pub fn notes(context: &Context<'_>, session: &Session, reply: &mut Reply, outcom
                 ),
                 false => format!("{name} works{silent}; `wait` goes on waiting for it"),
             });
+            if session.state().term.fullscreen() {
+                reply.note("it has the whole screen: `read` with view=\"screen\" shows it");
+            }
         }
         Status::Until | Status::Stopped => {
             reply.note("the command runs on; `wait` goes on waiting for it")
