@@ -11,7 +11,6 @@ pub mod stdio;
 pub mod token;
 pub mod unit;
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,26 +52,6 @@ pub fn without_devices(config: &Config) -> Result<Option<&'static str>, String> 
     match config.toolsets.iter().all(devices) {
         true => Err("the toolsets name only devices, whose tools `paneglass serve --devices` alone has: start that, or name terminal or programs too".into()),
         false => Ok(Some("the tools for devices are left out: `paneglass serve --devices` alone has them")),
-    }
-}
-
-/// That the tmux which the user has named is there. Whether it can be used shows when it is: clients start servers to
-/// probe them.
-fn named_tmux(config: &Config) -> Result<(), String> {
-    let tmux = &config.tmux;
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = match tmux.as_os_str().as_bytes() {
-        // That of the PATH, which need not be there before somebody wants a session.
-        b"tmux" => true,
-        name if name.contains(&b'/') => tmux.is_file(),
-        _ => std::env::split_paths(&path).any(|dir| dir.join(tmux).is_file()),
-    };
-    match is_there {
-        true => Ok(()),
-        false => Err(format!(
-            "PANEGLASS_TMUX names {}, which is not there: name another tmux, or none for the one on the PATH",
-            tmux.display()
-        )),
     }
 }
 

@@ -43,7 +43,6 @@ pub fn serve(
     if let Some(line) = super::without_devices(&config)? {
         say(line);
     }
-    super::named_tmux(&config)?;
     let fail = |error: io::Error| format!("cannot start: {error}");
     let output = fd::take_stdout().map_err(fail)?;
     let reader = UntilStopped::stdin().map_err(fail)?;

@@ -76,19 +76,6 @@ fn read_only_offers_only_tools_that_read() {
 }
 
 #[test]
-fn a_tmux_that_is_not_there_stops_the_server() {
-    let dir = Dir::new();
-    for named in ["/no/tmux", "notmux"] {
-        let ran = dir.run_with(&[], &[("PANEGLASS_TMUX", named)]);
-        let told = format!("PANEGLASS_TMUX names {named}, which is not there");
-        assert!(ran.bad(1).contains(&told), "{ran:?}");
-    }
-    // One on the PATH, by whatever name.
-    let there = dir.run_with(&[], &[("PANEGLASS_TMUX", "sh")]);
-    assert_eq!(there.good(), "");
-}
-
-#[test]
 fn devices_are_not_for_a_server_of_one_client() {
     let dir = Dir::new();
     let alone = ("PANEGLASS_TOOLSETS", "devices");

@@ -93,7 +93,7 @@ fn a_device_behind_a_network_that_goes_away() {
         Device::start(dir, &format!("ip netns exec {} {line}", namespace.name))
     };
     let mut plain = inside(&line.replace(" --insecure", ""));
-    assert_eq!(plain.ends(), Some(1));
+    assert_eq!(plain.ends(), Some(2));
     assert!(
         plain.stderr().contains(&format!("ssh://[USER@]{near}")),
         "{}",
