@@ -174,3 +174,22 @@ fn the_answer_of_a_program_without_its_prompt() {
         "a\nb\n"
     );
 }
+
+/// What the command itself, or anybody else, has removed or replaced is not said to be there.
+#[test]
+fn a_file_that_has_gone_meanwhile_is_not_called_saved() {
+    if !have("a_file_that_has_gone_meanwhile_is_not_called_saved", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    for line in ["rm out", "mv out other; echo x > out"] {
+        let ran = client.run_with(line, json!({"save_to": "out"}));
+        assert!(
+            ran.text.contains("removed or replaced meanwhile") && !ran.text.contains("saved to"),
+            "{}",
+            ran.text
+        );
+    }
+    let ran = client.run_with("echo x; cat out", json!({"save_to": "out"}));
+    assert!(ran.text.contains("saved to"), "{}", ran.text);
+}

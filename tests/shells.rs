@@ -127,3 +127,31 @@ fn fish() {
         ],
     );
 }
+
+/// fish keeps what is not finished in its editor; the lines after it arrive as they are, within quotes too.
+#[test]
+fn fish_takes_several_lines_as_they_are() {
+    let test = "fish_takes_several_lines_as_they_are";
+    if !have(test, "tmux") || !have(test, "fish") {
+        return;
+    }
+    let mut client = Client::legacy_with(&[]);
+    client.open(json!({"name": "t1", "command": "fish"}));
+    for (lines, printed) in [
+        ("echo 'multi\nline'", "multi\nline"),
+        (
+            r"echo 'it\\s#li\'ne' after".replace('#', "\n").as_str(),
+            "it\\s\nli'ne after",
+        ),
+        ("echo \"a 'b'\n'c' d\"", "a 'b'\n'c' d"),
+        ("for i in 1 2\necho 'x'$i\nend", "x1\nx2"),
+    ] {
+        let ran = client.run(lines);
+        assert_eq!(
+            (ran.facts["exit_code"].as_i64(), ran.body().as_str()),
+            (Some(0), printed),
+            "{}",
+            ran.text
+        );
+    }
+}

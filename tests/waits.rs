@@ -203,3 +203,35 @@ fn what_works_on_the_whole_screen_says_so() {
     assert_eq!(shown.status(), "running", "{}", shown.text);
     client.tool("send", json!({"session": "t1", "keys": ["ctrl+c"]}));
 }
+
+/// A prompt of a program's own whose lines end as terminfo's `nel` has it (haskeline does so): the first line of the
+/// answer is an answer.
+#[test]
+fn a_line_may_end_by_nel() {
+    let test = "a_line_may_end_by_nel";
+    if !have(test, "tmux") || !have(test, "python3") {
+        return;
+    }
+    let mut client = Client::in_session();
+    let script = r#"import os, termios
+new = termios.tcgetattr(0)
+new[3] &= ~(termios.ECHO | termios.ICANON)
+termios.tcsetattr(0, termios.TCSANOW, new)
+for ends in (b"\x1bE", b"\x1bD\r", b"\x0b\r", b"\r\n"):
+    os.write(1, b"nel> ")
+    line = b""
+    while (key := os.read(0, 1)) not in b"\n\r":
+        line += key
+        os.write(1, key)
+    os.write(1, ends)
+    for n in range(3):
+        os.write(1, b"out %d %s\r\n" % (n, line))
+"#;
+    fs::write(client.home().join("nel.py"), script).expect("the test's own folder");
+    client.run_with("python3 nel.py", json!({"prompt_pattern": "nel> "}));
+    for line in ["one", "two", "three", "four"] {
+        let ran = client.run_with(line, json!({"prompt_pattern": "nel> "}));
+        let printed: Vec<String> = (0..3).map(|n| format!("out {n} {line}")).collect();
+        assert_eq!(ran.body(), printed.join("\n"), "{}", ran.text);
+    }
+}

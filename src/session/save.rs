@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -64,6 +64,8 @@ pub struct Prepared {
 pub struct Save {
     session: Arc<Session>,
     path: PathBuf,
+    /// Which file that was when the copy began: its device and inode.
+    file: (u64, u64),
     plan: Arc<Mutex<Plan>>,
     /// Disconnects when the thread has ended.
     over: Receiver<()>,
@@ -76,6 +78,8 @@ pub struct Saved {
     pub bytes: u64,
     /// Everything that was wanted is in the file.
     pub complete: bool,
+    /// Another file has the name now, or none.
+    pub replaced: bool,
     pub error: Option<String>,
 }
 
@@ -144,6 +148,7 @@ impl Prepared {
         let failed = |error| Error::Io(format!("cannot write {}", self.path.display()), error);
         let raw = File::open(session.dir.raw()).map_err(failed)?;
         std::fs::rename(&self.temporary, &self.path).map_err(failed)?;
+        let meta = std::fs::metadata(&self.path).map_err(failed)?;
         let plan = Arc::new(Mutex::new(Plan {
             wanted: VecDeque::from([wanted]),
             ..Plan::default()
@@ -167,6 +172,7 @@ impl Prepared {
         Ok(Save {
             session: session.clone(),
             path: self.path.clone(),
+            file: (meta.dev(), meta.ino()),
             plan,
             over,
         })
@@ -219,11 +225,13 @@ impl Save {
             // Nothing is ever sent: it is over when it disconnects.
             let _ = self.over.recv_timeout(FINISH);
         }
+        let now = std::fs::metadata(&self.path).ok();
         let plan = lock(&self.plan);
         Saved {
             path: self.path.clone(),
             bytes: plan.bytes,
             complete: plan.complete,
+            replaced: now.map(|meta| (meta.dev(), meta.ino())) != Some(self.file),
             error: plan.error.clone(),
         }
     }

@@ -299,7 +299,7 @@ impl State {
             let (echo, answer) = rest.split_at(end);
             self.feed_terminal(echo, replay);
             rest = answer;
-            if echo.ends_with(b"\n") || self.regions.below_echo(&self.term) {
+            if echo.contains(&b'\n') || self.regions.below_echo(&self.term) {
                 let at = self.moment();
                 self.regions.echoed(&mut self.term, at);
             }
@@ -399,12 +399,20 @@ impl State {
     }
 }
 
-/// One past the first line break, or the first cursor movement down (`ESC [ n B`).
+/// One past the first line break, or the first cursor movement down: `ESC [ n B`, and what terminfo calls `nel` and
+/// `ind` (`ESC E`, `ESC D`; haskeline ends a line with the former), vertical tab and form feed.
+/// With the return to the first column that may follow.
 fn next_row(bytes: &[u8]) -> Option<usize> {
+    let end = row_end(bytes)?;
+    Some(end + usize::from(bytes.get(end) == Some(&b'\r')))
+}
+
+fn row_end(bytes: &[u8]) -> Option<usize> {
     let mut digits_of: Option<usize> = None;
     for (at, &byte) in bytes.iter().enumerate() {
         match byte {
-            b'\n' => return Some(at + 1),
+            b'\n' | 0x0b | 0x0c => return Some(at + 1),
+            b'E' | b'D' if at > 0 && bytes[at - 1] == 0x1b => return Some(at + 1),
             b'[' if at > 0 && bytes[at - 1] == 0x1b => digits_of = Some(at),
             b'0'..=b'9' => {}
             b'B' if digits_of.is_some() => return Some(at + 1),

@@ -62,12 +62,16 @@ impl Saving {
             path,
             bytes,
             complete,
+            replaced,
             error,
         } = save.seal();
         let path = path.display();
         let size = words::count(bytes, "byte");
         reply.note(match error {
             Some(error) => format!("save_to {path} could not be written on: {error}"),
+            None if replaced => format!(
+                "save_to {path} has been removed or replaced meanwhile: the {size} that were written are not there"
+            ),
             None if complete => format!("saved to {path}: {size}"),
             None => format!(
                 "saved to {path}: {size} so far; it is kept up to date while the command runs"

@@ -169,7 +169,10 @@ fn press(
     front: &Front,
     begun: Instant,
 ) -> Result<bool, Failure> {
-    let bracketed = session.state().term.bracketed_paste();
+    // fish keeps earlier lines in its editor, and escapes these where a quote is open there and they are pasted.
+    let kept = matches!(front, Front::Shell { typed, .. } if !typed.is_empty());
+    let escaped = line.text.contains(['\'', '\\']) && !line.text.contains('\t');
+    let bracketed = session.state().term.bracketed_paste() && !(kept && escaped);
     let enters = std::iter::repeat_n(enter(), line.enters);
     if let Some(human) = line.human {
         return slowly(context, session, line, &human, front, begun);
