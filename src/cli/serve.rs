@@ -53,9 +53,10 @@ The socket is open to your own processes alone. HTTP on it: POST /mcp, GET
 /api/sessions/NAME/logs, POST /api/sweep. See paneglass-serve(1).",
     examples: &[
         "paneglass serve",
-        "paneglass serve --tcp & curl -H \"Authorization: Bearer $(paneglass token)\" \\",
+        "paneglass serve --tcp",
+        "curl -H \"Authorization: Bearer $(paneglass token)\" \\",
         "    http://127.0.0.1:8766/api/sessions",
-        "paneglass serve --print-unit > ~/.config/systemd/user/paneglass.service",
+        "paneglass serve --print-unit",
     ],
 };
 
