@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::keys::Key;
 use super::regions::RegionId;
 use super::state::State;
 use super::{Session, StoreError};
@@ -21,6 +22,9 @@ pub struct Agent {
     pub told: RegionId,
     /// What it typed at a prompt and did not submit: its own, so not to be protected from it.
     pub unsubmitted: String,
+    /// What it sent since anything was submitted that no reply has shown on a prompt line yet: keys that were typed
+    /// ahead while something worked stand at the next prompt.
+    pub ahead: String,
     /// It began the command that the shell now wants the rest of.
     pub unfinished: bool,
     /// The place that its last reply told of; empty: here.
@@ -34,6 +38,31 @@ pub struct Agent {
     pub screen: Option<Vec<String>>,
     /// Advice it has been given here: each kind is given once.
     pub advised: BTreeSet<String>,
+}
+
+impl Agent {
+    /// The text at a prompt is the end of what this agent has sent: the rest was read by what ran before.
+    pub fn typed_ahead(&self, typed: &str) -> bool {
+        let typed = typed.trim();
+        !typed.is_empty() && self.ahead.trim_end().ends_with(typed)
+    }
+
+    /// It has sent this text and then these keys.
+    pub fn sends(&mut self, text: &str, keys: &[Key]) {
+        let mut push = |text: &str| match text.rsplit_once('\n') {
+            Some((_, rest)) => self.ahead = rest.to_string(),
+            None => self.ahead.push_str(text),
+        };
+        push(text);
+        for key in keys {
+            match key {
+                Key::Text(text) => push(text),
+                Key::Named(name) if name == "Space" => push(" "),
+                // Enter submits; what any other key leaves of the line, a reply shows.
+                Key::Named(_) => push("\n"),
+            }
+        }
+    }
 }
 
 impl Session {
