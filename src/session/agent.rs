@@ -1,12 +1,14 @@
 //! What a session remembers of each agent, over a restart too.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::keys::Key;
 use super::regions::RegionId;
 use super::state::State;
+use super::stood::Stood;
 use super::{Session, StoreError};
 use crate::store::layout::SessionDir;
 use crate::store::{atomic, marker};
@@ -38,6 +40,14 @@ pub struct Agent {
     pub screen: Option<Vec<String>>,
     /// Advice it has been given here: each kind is given once.
     pub advised: BTreeSet<String>,
+}
+
+/// state.json.
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
+    agents: Cow<'a, BTreeMap<String, Agent>>,
+    /// The line that they were told something waits at.
+    told: Cow<'a, Option<Stood>>,
 }
 
 impl Agent {
@@ -97,7 +107,11 @@ impl Session {
     pub fn save(&self) {
         let mut state = self.state();
         state.write_tail();
-        let Ok(text) = serde_json::to_string(&state.agents) else {
+        let saved = Saved {
+            agents: Cow::Borrowed(&state.agents),
+            told: Cow::Borrowed(&state.standing.told),
+        };
+        let Ok(text) = serde_json::to_string(&saved) else {
             return;
         };
         if text == state.saved {
@@ -114,9 +128,13 @@ impl State {
     /// What an earlier server wrote down. Missing or torn: nothing was told.
     pub(super) fn load_agents(&mut self, dir: &SessionDir) {
         let text = std::fs::read_to_string(dir.agents()).unwrap_or_default();
-        if let Ok(agents) = serde_json::from_str(&text) {
-            self.agents = agents;
+        if let Ok(saved) = serde_json::from_str::<Saved<'_>>(&text) {
+            self.agents = saved.agents.into_owned();
+            self.standing.told = saved.told.into_owned();
             self.saved = text;
+        } else if let Ok(agents) = serde_json::from_str(&text) {
+            // Before the line was remembered it was the agents alone.
+            self.agents = agents;
         }
     }
 }

@@ -19,9 +19,11 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::front::{Front, certain};
 use super::state::State;
-use crate::proc::{Pid, Verdict, View};
+use crate::proc::{Verdict, View};
 
 /// After so much silence a person may have read what stands there, and typed.
 const PAUSE: Duration = Duration::from_millis(400);
@@ -33,8 +35,8 @@ const LAG: Duration = Duration::from_millis(100);
 const UNCERTAIN: Duration = Duration::from_secs(1);
 
 /// A line up to the cursor, as its program left it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Stood {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stood {
     here: Here,
     /// It was told that this one waits here; `None`: output paused here, and nobody looked.
     reader: Option<Reader>,
@@ -43,25 +45,25 @@ struct Stood {
 }
 
 /// Who waits, and whether for whole lines.
-type Reader = (Option<(Pid, u64)>, bool);
+type Reader = (Option<(i32, u64)>, bool);
 
 fn reader(view: &View) -> Reader {
     let process = view.process.as_ref();
-    let process = process.map(|process| (process.pid, process.start_time));
+    let process = process.map(|process| (process.pid.0, process.start_time));
     (process, view.canonical)
 }
 
 /// The lines that are remembered.
 #[derive(Debug, Default)]
 pub struct Standing {
-    told: Option<Stood>,
+    pub(super) told: Option<Stood>,
     paused: Option<Stood>,
     /// The log's length when the job was last seen at work.
     worked: Option<u64>,
 }
 
 /// The cursor's line, as one look has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Here {
     /// Its number in the log; `None`: it is not the line that is there now.
     line: Option<u64>,

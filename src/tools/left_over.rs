@@ -70,7 +70,6 @@ pub struct OfOthers {
 }
 
 /// While it stands on the line that is read in front.
-
 pub fn of_others(context: &Context<'_>, session: &Arc<Session>) -> Option<OfOthers> {
     let front = context.sessions.front(session);
     let typed = front.typed()?.to_string();

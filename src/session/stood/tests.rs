@@ -1,3 +1,5 @@
+//! Lines that grow, by the rule.
+
 use super::*;
 
 fn here(line: u64, text: &str, after: &str) -> Here {
