@@ -11,6 +11,7 @@ mod expect;
 mod fullscreen;
 mod gate;
 mod guide;
+mod half_typed;
 mod http;
 mod lines;
 mod man;

@@ -1,11 +1,14 @@
 //! What a session remembers of each agent, over a restart too.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::keys::Key;
 use super::regions::RegionId;
 use super::state::State;
+use super::stood::Stood;
 use super::{Session, StoreError};
 use crate::store::layout::SessionDir;
 use crate::store::{atomic, marker};
@@ -25,6 +28,9 @@ pub struct Agent {
     pub told: RegionId,
     /// What it typed at a prompt and did not submit: its own, so not to be protected from it.
     pub unsubmitted: String,
+    /// What it sent since anything was submitted that no reply has shown on a prompt line yet: keys that were typed
+    /// ahead while something worked stand at the next prompt.
+    pub ahead: String,
     /// It began the command that the shell now wants the rest of.
     pub unfinished: bool,
     /// The place that its last reply told of; empty: here.
@@ -40,6 +46,39 @@ pub struct Agent {
     pub screen: Option<Vec<String>>,
     /// Advice it has been given here: each kind is given once.
     pub advised: BTreeSet<String>,
+}
+
+/// state.json.
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
+    agents: Cow<'a, BTreeMap<String, Agent>>,
+    /// The line that they were told something waits at.
+    told: Cow<'a, Option<Stood>>,
+}
+
+impl Agent {
+    /// The text at a prompt is the end of what this agent has sent: the rest was read by what ran before.
+    pub fn typed_ahead(&self, typed: &str) -> bool {
+        let typed = typed.trim();
+        !typed.is_empty() && self.ahead.trim_end().ends_with(typed)
+    }
+
+    /// It has sent this text and then these keys.
+    pub fn sends(&mut self, text: &str, keys: &[Key]) {
+        let mut push = |text: &str| match text.rsplit_once('\n') {
+            Some((_, rest)) => self.ahead = rest.to_string(),
+            None => self.ahead.push_str(text),
+        };
+        push(text);
+        for key in keys {
+            match key {
+                Key::Text(text) => push(text),
+                Key::Named(name) if name == "Space" => push(" "),
+                // Enter submits; what any other key leaves of the line, a reply shows.
+                Key::Named(_) => push("\n"),
+            }
+        }
+    }
 }
 
 impl Session {
@@ -74,7 +113,11 @@ impl Session {
     pub fn save(&self) {
         let mut state = self.state();
         state.write_tail();
-        let Ok(text) = serde_json::to_string(&state.agents) else {
+        let saved = Saved {
+            agents: Cow::Borrowed(&state.agents),
+            told: Cow::Borrowed(&state.standing.told),
+        };
+        let Ok(text) = serde_json::to_string(&saved) else {
             return;
         };
         if text == state.saved {
@@ -91,9 +134,13 @@ impl State {
     /// What an earlier server wrote down. Missing or torn: nothing was told.
     pub(super) fn load_agents(&mut self, dir: &SessionDir) {
         let text = std::fs::read_to_string(dir.agents()).unwrap_or_default();
-        if let Ok(agents) = serde_json::from_str(&text) {
-            self.agents = agents;
+        if let Ok(saved) = serde_json::from_str::<Saved<'_>>(&text) {
+            self.agents = saved.agents.into_owned();
+            self.standing.told = saved.told.into_owned();
             self.saved = text;
+        } else if let Ok(agents) = serde_json::from_str(&text) {
+            // Before the line was remembered it was the agents alone.
+            self.agents = agents;
         }
     }
 }

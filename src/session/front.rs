@@ -7,6 +7,7 @@ use regex::Regex;
 
 use super::meta::Ending;
 use super::registry::Sessions;
+use super::stood::Grown;
 use super::watch::Woken;
 use super::{Session, ends};
 pub use crate::proc::{Rest, View};
@@ -55,9 +56,10 @@ pub enum Front {
         typed: String,
         view: View,
     },
-    /// Something waits for input, at a line that no known prompt matches.
+    /// Something waits for input, at a line that no known prompt matches. `typed` as above.
     Waiting {
         line: String,
+        typed: String,
         view: View,
     },
     /// A program has the whole screen.
@@ -71,12 +73,24 @@ pub enum Front {
     /// Nobody can tell: the far side of an ssh, a process that cannot be looked at.
     Unclear {
         line: String,
+        typed: String,
         view: View,
     },
     Over(Ending),
 }
 
 impl Front {
+    /// What stands there and was not submitted; `None` where nothing reads lines.
+    pub fn typed(&self) -> Option<&str> {
+        match self {
+            Front::Shell { typed, .. }
+            | Front::Prompt { typed, .. }
+            | Front::Waiting { typed, .. }
+            | Front::Unclear { typed, .. } => Some(typed),
+            _ => None,
+        }
+    }
+
     /// The job in front, in words for people.
     pub fn name(&self) -> String {
         let view = match self {
@@ -144,7 +158,9 @@ impl Sessions {
     /// Looks at the log's state first and asks /proc only when no shell's marker has settled it. A session whose
     /// program has just ended is looked at again when its end is known.
     pub fn front(&self, session: &Arc<Session>) -> Front {
-        self.front_with(session, None)
+        let front = self.front_with(session, None);
+        session.state().seen_to_stand(&front);
+        front
     }
 
     /// The same with one more pattern for prompts.
@@ -221,8 +237,8 @@ impl Sessions {
     }
 
     fn front_now(&self, session: &Session, prompt: Option<&Regex>) -> Front {
-        let (line, fullscreen, prompts) = {
-            let state = session.state();
+        let (here, fullscreen, prompts) = {
+            let mut state = session.state();
             if let Some(ending) = state.ending {
                 return Front::Over(ending);
             }
@@ -236,19 +252,26 @@ impl Sessions {
                 return Front::Between;
             }
             (
-                state.term.cursor_line(),
+                state.here(),
                 state.term.fullscreen(),
                 state.prompts.with(prompt),
             )
         };
         let view = self.look(session);
-        let known = prompts.matches(&line).is_some();
+        let known = prompts.matches(&here.text).is_some();
+        let grown = session.state().grown(&here, &view, known);
+        let line = here.text;
         let half = prompts
             .typed_after(&line)
             .map(|(prompt, typed)| (prompt.to_string(), typed.trim().to_string()));
         match view.verdict {
             Verdict::Waiting if !view.is_waiting() => Front::Working { view },
             Verdict::Waiting if fullscreen => Front::Fullscreen { view },
+            Verdict::Waiting | Verdict::Remote | Verdict::Unknown
+                if half.is_none() && !fullscreen && grown.is_some() =>
+            {
+                at_grown(grown.unwrap_or_default(), view)
+            }
             Verdict::Waiting if known && !view.secret => Front::Prompt {
                 line,
                 typed: String::new(),
@@ -258,15 +281,41 @@ impl Sessions {
                 let (line, typed) = half.unwrap_or_default();
                 Front::Prompt { line, typed, view }
             }
-            Verdict::Waiting => Front::Waiting { line, view },
+            Verdict::Waiting => Front::Waiting {
+                line,
+                typed: String::new(),
+                view,
+            },
             Verdict::Remote | Verdict::Unknown if fullscreen => Front::Fullscreen { view },
             Verdict::Remote | Verdict::Unknown if known => Front::Prompt {
                 line,
                 typed: String::new(),
                 view,
             },
-            Verdict::Remote | Verdict::Unknown => Front::Unclear { line, view },
-            Verdict::Working | Verdict::Stopped | Verdict::Gone => Front::Working { view },
+            Verdict::Remote | Verdict::Unknown => Front::Unclear {
+                line,
+                typed: String::new(),
+                view,
+            },
+            Verdict::Working => {
+                session.state().job_works();
+                Front::Working { view }
+            }
+            Verdict::Stopped | Verdict::Gone => Front::Working { view },
         }
+    }
+}
+
+/// A line at which something waits, with text on it that was typed.
+fn at_grown(grown: Grown, view: View) -> Front {
+    let Grown {
+        line,
+        typed,
+        prompt,
+    } = grown;
+    match view.verdict {
+        _ if prompt => Front::Prompt { line, typed, view },
+        Verdict::Waiting => Front::Waiting { line, typed, view },
+        _ => Front::Unclear { line, typed, view },
     }
 }

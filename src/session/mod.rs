@@ -37,6 +37,7 @@ pub mod screen;
 pub mod signals;
 pub mod snapshot;
 pub mod state;
+pub mod stood;
 pub mod typing;
 pub mod watch;
 

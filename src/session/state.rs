@@ -12,6 +12,7 @@ use super::meta::Ending;
 use super::now_ms;
 use super::prompts::Prompts;
 use super::regions::{Moment, Record, Regions, Typed};
+use super::stood::Standing;
 use super::watch::Watchers;
 use crate::store::records::Records;
 use crate::store::text::TextLog;
@@ -63,6 +64,7 @@ pub struct State {
     pub(super) broken: Option<Broken>,
     pub(super) log: Log,
     pub(super) line: PromptLine,
+    pub(super) standing: Standing,
     /// The agents as state.json has them.
     pub(super) saved: String,
     pub(super) records: Option<Records>,
@@ -109,6 +111,7 @@ impl State {
             log,
             records: None,
             line: PromptLine::default(),
+            standing: Standing::default(),
             output: Output::default(),
             string_since: None,
             recorded_ms: 0,
@@ -134,7 +137,7 @@ impl State {
             || self
                 .agents
                 .get(agent)
-                .is_some_and(|agent| agent.unsubmitted == typed)
+                .is_some_and(|agent| agent.unsubmitted == typed || agent.typed_ahead(typed))
     }
 
     pub(super) fn due_for_mending(&self) -> bool {
@@ -170,6 +173,9 @@ impl State {
     pub fn follow(&mut self, replay: bool) -> Result<bool, store::Error> {
         let bytes = self.log.read()?;
         let mut rest = bytes.as_slice();
+        if !replay && !bytes.is_empty() {
+            self.pause_ends();
+        }
         let had_records = self.apply_due(replay);
         while !rest.is_empty() {
             let until = self

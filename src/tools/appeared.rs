@@ -13,6 +13,7 @@ use crate::session::regions::{Kind, Region};
 use crate::session::snapshot::{self, Snapshot};
 use crate::session::{MarkId, Position, RegionId, Session, State};
 
+use super::left_over;
 use super::report::{self, Show, Told};
 use super::screen::{self, Part};
 use super::{Context, Failure, outcome, run};
@@ -91,7 +92,12 @@ pub fn tell(
     show: &Show,
     part: Part,
 ) -> Result<Reply, Failure> {
-    let front = context.sessions.front(session);
+    let mut front = context.sessions.front(session);
+    if before.own && !before.sent.nothing() && left_over::reads_keys(session, &front) {
+        // It has read the keys, and what it has printed on the line since is its own.
+        session.state().stands_whole();
+        front = context.sessions.front(session);
+    }
     if let Front::Prompt { line, typed, .. } = &front {
         if typed.is_empty() {
             close_answered(session, line);
@@ -285,8 +291,8 @@ fn cursor_line(state: &State) -> Position {
 /// What stands on the prompt line, not submitted.
 fn typed(state: &State, front: &Front) -> Option<String> {
     match front {
-        Front::Prompt { typed, .. } => Some(typed.clone()),
-        _ => state.typed(),
+        Front::Shell { .. } => state.typed(),
+        front => front.typed().map(String::from),
     }
 }
 
@@ -299,13 +305,13 @@ fn status(front: &Front) -> Status {
         Front::Shell { .. } => Status::Shell,
         Front::Between | Front::Fullscreen { .. } => Status::Settled,
         Front::Prompt { line, .. } => Status::Prompt { at: line.clone() },
-        Front::Waiting { line, view } => Status::Waiting {
-            at: line.clone(),
+        Front::Waiting { line, typed, view } => Status::Waiting {
+            at: format!("{line}{typed}"),
             secret: view.secret,
             hedged: view.hedged,
         },
-        Front::Unclear { line, .. } => Status::Waiting {
-            at: line.clone(),
+        Front::Unclear { line, typed, .. } => Status::Waiting {
+            at: format!("{line}{typed}"),
             secret: false,
             hedged: true,
         },
@@ -371,15 +377,13 @@ fn remember(
 /// What is in front, and what to do about it.
 fn notes(reply: &mut Reply, front: &Front, before: &Before, typed: Option<&str>) {
     let name = front.name();
+    if let Some(typed) = typed.filter(|typed| !typed.is_empty()) {
+        reply.note(format!(
+            "on the prompt line, not submitted: {}",
+            words::one_line(typed, 120)
+        ));
+    }
     match front {
-        Front::Shell { .. } | Front::Prompt { .. } => {
-            if let Some(typed) = typed.filter(|typed| !typed.is_empty()) {
-                reply.note(format!(
-                    "on the prompt line, not submitted: {}",
-                    words::one_line(typed, 120)
-                ));
-            }
-        }
         Front::Working { .. } if !before.pressed("C-c") => reply.note(format!(
             "{name} works in the foreground and reads nothing; `wait` waits for it"
         )),

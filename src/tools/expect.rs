@@ -14,6 +14,7 @@ use crate::session::typing::Keys;
 use crate::session::{Session, State};
 
 use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
+use super::left_over::protected;
 use super::outcome::{self, Goal, Outcome, Target};
 use super::report::Show;
 use super::rules::{Answer, Heard, Rule};
@@ -165,6 +166,10 @@ fn begin(
         return Ok(Begun { typed, heard });
     }
     let front = context.sessions.front(session);
+    let typed = front.typed().unwrap_or_default();
+    if !force && !session.state().owns(context.agent, typed) {
+        return Err(protected(session, &front));
+    }
     let asks = match &front {
         Front::Shell { .. } | Front::Between => {
             return Err(Failure::from(format!(
@@ -202,6 +207,7 @@ fn begin(
             target: Target::Region(target),
             mark: state.term.mark(),
             at: Instant::now(),
+            cleared: None,
         },
         heard: Heard::standing(state),
     })
@@ -305,6 +311,7 @@ impl Talk<'_> {
         {
             let mut state = self.session.state();
             self.heard.answered(&mut state, &text);
+            state.stands_anew();
         }
         self.context.sessions.press(
             self.session,

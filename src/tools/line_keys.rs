@@ -35,6 +35,17 @@ pub fn clear_line(context: &Context<'_>, session: &Session) -> Result<(), crate:
     pressed
 }
 
+/// The terminal's own key for that, where it reads whole lines.
+pub fn kill_line(context: &Context<'_>, session: &Session) -> Result<(), crate::session::Error> {
+    let keys = [Key::Named("C-u".into())];
+    let keys = Keys {
+        text: "",
+        bracketed: false,
+        keys: &keys,
+    };
+    context.sessions.press(session, keys)
+}
+
 /// Gives up an unfinished command.
 pub fn interrupt(context: &Context<'_>, session: &Session) -> Result<(), crate::session::Error> {
     let keys = [Key::Named("C-c".into())];

@@ -14,6 +14,7 @@ mod execute_command;
 mod expect;
 mod guide;
 mod human;
+mod left_over;
 mod line_keys;
 mod list_clients;
 mod outcome;

@@ -22,6 +22,7 @@ use super::rules::Heard;
 pub use front::close_input;
 use silence::Silence;
 use waits::Waits;
+pub use waits::unsure;
 
 /// What is waited for.
 pub struct Goal<'a> {

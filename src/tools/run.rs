@@ -282,6 +282,12 @@ pub fn tell(
     {
         reply.note("its shell did not say how it ended: the shell was replaced, or its PROMPT_COMMAND was; a new session tells statuses again");
     }
+    if let Some(cleared) = &typed.cleared {
+        reply.note(format!(
+            "cleared from the line first, your own and not submitted: {:?}",
+            words::one_line(cleared, 120)
+        ));
+    }
     if continues {
         reply.note("the shell wants the rest (an open quote, heredoc or block): send it with `run`, or press ctrl+c with `send`");
     }
@@ -425,6 +431,7 @@ fn remember(
     entry.told = told;
     entry.unfinished = matches!(outcome.status, Status::Continuation);
     entry.unsubmitted = typed.unwrap_or_default();
+    entry.ahead.clear();
 }
 
 /// One reply out of several, each with its own header; the facts are those of the last, with all regions.

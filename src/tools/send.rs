@@ -14,6 +14,7 @@ use crate::session::watch::{Watch, Woken};
 
 use super::appeared::{self, Before, Sent};
 use super::args::{Args, INPUT_MOST};
+use super::left_over::{protected, reads_keys};
 use super::report::Show;
 use super::screen::Part;
 use super::{Context, Failure, type_line};
@@ -100,23 +101,24 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     }
     let nothing = text.is_empty() && keys.is_empty();
     let mut own = true;
-    if let Front::Shell { typed, .. } | Front::Prompt { typed, .. } = &front {
+    // Who reads keys one by one, and edits no line, may have printed what stands there.
+    if let Some(typed) = front.typed().filter(|_| !reads_keys(&session, &front)) {
         own = session.state().owns(context.agent, typed);
         if !own && !force && !nothing {
-            return Err(type_line::protected(&session, typed));
+            return Err(protected(&session, &front));
         }
     }
     for line in text.split('\n') {
         type_line::fits(&front, line)?;
     }
+    let lines = text.matches('\n').count()
+        + keys
+            .iter()
+            .filter(|key| **key == Key::Named("Enter".into()))
+            .count();
     let before = {
         let mut state = session.state();
         state.regions.expected = Some(context.agent.to_string()).filter(|_| !nothing);
-        let lines = text.matches('\n').count()
-            + keys
-                .iter()
-                .filter(|key| **key == Key::Named("Enter".into()))
-                .count();
         state.regions.expected_more = lines.saturating_sub(1);
         let sent = Sent {
             text: text.clone(),
@@ -138,9 +140,33 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         } else {
             context.sessions.press(&session, typing)?;
         }
+        sent(context, &session, &front, own, lines > 0, typing);
     }
     settle_down(&session, &watch, context, pause, &before);
     appeared::tell(context, &session, &before, &show, part)
+}
+
+/// Remembers what an agent has typed, so that it is its own where it shows late: as an echo, or at the next prompt.
+fn sent(
+    context: &Context<'_>,
+    session: &Session,
+    front: &Front,
+    own: bool,
+    entered: bool,
+    typing: Keys<'_>,
+) {
+    let mut state = session.state();
+    if entered {
+        state.stands_anew();
+    }
+    let agent = state.agents.entry(context.agent.to_string()).or_default();
+    if front.typed() == Some("") || !own {
+        agent.ahead.clear();
+    }
+    // A full-screen program takes each key.
+    if own && !matches!(front, Front::Fullscreen { .. }) {
+        agent.sends(typing.text, typing.keys);
+    }
 }
 
 /// Types only where the log has the cursor: a person may begin a line at any moment.
@@ -154,9 +180,10 @@ fn press_guarded(
     while !context.sessions.press_here(session, typing)? {
         // The log may only lag behind; a line that a person has begun shows when it has caught up.
         let more = context.sessions.catch_up(watch, begun, context.cancel);
-        if let Front::Shell { typed, .. } = context.sessions.front(session) {
-            if !session.state().owns(context.agent, &typed) {
-                return Err(type_line::protected(session, &typed));
+        let front = context.sessions.front(session);
+        if let Front::Shell { typed, .. } = &front {
+            if !session.state().owns(context.agent, typed) {
+                return Err(protected(session, &front));
             }
         }
         if !more {

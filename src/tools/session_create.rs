@@ -202,7 +202,7 @@ fn first_prompt(context: &Context<'_>, session: &Arc<Session>) -> First {
             Front::Fullscreen { view } if quiet >= QUIET => {
                 return First::Program(format!("{} has drawn its screen", front::name(&view)));
             }
-            Front::Waiting { line, view } if !integrated && quiet >= QUIET => {
+            Front::Waiting { line, view, .. } if !integrated && quiet >= QUIET => {
                 let at = crate::reply::words::one_line(&line, 80);
                 return First::Program(format!("{} waits for input at {at:?}", front::name(&view)));
             }

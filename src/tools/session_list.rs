@@ -228,6 +228,11 @@ fn describe(
             None => "at its prompt".into(),
         },
         Front::Between => "at its prompt in a moment".into(),
+        front if front.typed().is_some_and(|typed| !typed.is_empty()) => format!(
+            "{} in front, with unsubmitted text {:?}",
+            front.name(),
+            words::one_line(front.typed().unwrap_or_default(), 60)
+        ),
         Front::Prompt { line, .. } => format!(
             "{} at its prompt {:?}",
             front.name(),

@@ -15,8 +15,9 @@ use crate::session::watch::Woken;
 use crate::session::{RegionId, Session};
 
 use super::args::Args;
+use super::left_over::protected;
 use super::outcome::{self, Goal, Outcome, Target};
-use super::type_line::{Line, protected, type_line};
+use super::type_line::{Line, type_line};
 use super::{Context, Failure};
 
 const TIMEOUT_DEFAULT: u64 = 10;
@@ -174,8 +175,8 @@ which need nothing there",
     fn refuse(&self, front: &Front) -> Result<(), Failure> {
         let session = &self.session.name;
         match front {
-            Front::Prompt { typed, .. } if !typed.is_empty() && !self.force => {
-                Err(protected(self.session, typed))
+            front if front.typed().is_some_and(|typed| !typed.is_empty()) && !self.force => {
+                Err(protected(self.session, front))
             }
             Front::Prompt { line, .. } => {
                 let prompts = self.session.state().prompts.clone();

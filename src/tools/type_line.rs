@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::proc::Verdict;
-use crate::reply::words;
 use crate::session::front::Front;
 use crate::session::keys::Key;
 use crate::session::typing::Keys;
@@ -12,7 +11,8 @@ use crate::session::watch::Woken;
 use crate::session::{MarkId, RegionId, Session};
 
 use super::human::{self, Human};
-use super::line_keys::{clear_line, interrupt, quoted_tabs};
+use super::left_over::{began, clear, protected, reads_keys};
+use super::line_keys::{interrupt, quoted_tabs};
 use super::outcome::Target;
 use super::{Context, Failure};
 
@@ -26,6 +26,8 @@ pub struct Typed {
     pub mark: MarkId,
     /// When it was typed.
     pub at: Instant,
+    /// What this agent had left on the line, which was cleared first.
+    pub cleared: Option<String>,
 }
 
 /// What is to be typed.
@@ -58,6 +60,15 @@ pub fn type_line(
     let watch = session.watch();
     let begun = Instant::now();
     let mut cleared: Option<Instant> = None;
+    let mut own_cleared: Option<String> = None;
+    let mut whole = false;
+    let type_now = |front: &Front, cleared: &Option<String>| {
+        let typed = type_once(context, session, line, front, begun)?;
+        Ok::<_, Failure>(typed.map(|typed| Typed {
+            cleared: cleared.clone(),
+            ..typed
+        }))
+    };
     loop {
         if begun.elapsed() >= MOVING {
             return Err(moving(session));
@@ -90,22 +101,30 @@ pub fn type_line(
             }
             continue;
         }
-        if let Front::Shell { typed, .. } | Front::Prompt { typed, .. } = &front {
+        if let Some(typed) = front.typed() {
             if !typed.is_empty() {
                 let own = session.state().owns(context.agent, typed);
-                if own && began(context, session) {
-                    // The rest of a line that the shell has kept: it goes on where that ends.
-                    if let Some(typed) = type_once(context, session, line, &front, begun)? {
+                if own && (began(context, session) || reads_keys(session, &front)) {
+                    // The rest of a line that the shell has kept: it goes on where that ends. And who reads keys
+                    // one by one has read them.
+                    if let Some(typed) = type_now(&front, &None)? {
                         return Ok(typed);
                     }
                 }
                 let in_vain = cleared.is_some_and(|at| at.elapsed() >= CLEARED);
-                if !own && !force || in_vain {
-                    return Err(protected(session, typed));
+                if !own && !force || in_vain && whole {
+                    return Err(protected(session, &front));
+                }
+                if in_vain {
+                    // No key takes it away: the program itself has printed it, unless its prompt says otherwise.
+                    whole = true;
+                    session.state().stands_whole();
+                    continue;
                 }
                 if cleared.is_none() {
                     cleared = Some(Instant::now());
-                    clear_line(context, session)?;
+                    own_cleared = own.then(|| typed.to_string());
+                    clear(context, session, &front)?;
                 }
                 context
                     .sessions
@@ -113,7 +132,7 @@ pub fn type_line(
                 continue;
             }
         }
-        if let Some(typed) = type_once(context, session, line, &front, begun)? {
+        if let Some(typed) = type_now(&front, &own_cleared)? {
             return Ok(typed);
         }
         context
@@ -140,8 +159,9 @@ fn type_once(
 ) -> Result<Option<Typed>, Failure> {
     let tentative = begin(context, session, line.text, front);
     let typed = press(context, session, line, front, begun);
-    if !matches!(typed, Ok(true)) {
-        withdraw(session, &tentative);
+    match typed {
+        Ok(true) => session.state().stands_anew(),
+        _ => withdraw(session, &tentative),
     }
     // What came since it was begun is its answer; what a person's typing echoes is not.
     let at = match line.human {
@@ -267,15 +287,6 @@ fn slowly(
     }
     context.sessions.press(session, keys)?;
     Ok(true)
-}
-
-/// The unfinished command at the prompt is this agent's.
-fn began(context: &Context<'_>, session: &Session) -> bool {
-    session
-        .state()
-        .agents
-        .get(context.agent)
-        .is_some_and(|agent| agent.unfinished)
 }
 
 /// What takes no line.
@@ -420,6 +431,7 @@ fn begin(context: &Context<'_>, session: &Session, line: &str, front: &Front) ->
         target,
         mark,
         at: Instant::now(),
+        cleared: None,
     }
 }
 
@@ -451,14 +463,6 @@ fn withdraw(session: &Session, typed: &Typed) {
         let id: RegionId = id;
         state.regions.withdraw(&mut state.term, id);
     }
-}
-
-pub fn protected(session: &Session, typed: &str) -> Failure {
-    Failure::from(format!(
-        "someone's unsubmitted text is on the prompt line of {}: {:?}; nothing was typed. Wait for it to go with `wait`, use a session of your own, or clear it with force=true",
-        session.name,
-        words::one_line(typed, 120)
-    ))
 }
 
 fn working(session: &Session, front: &Front) -> Failure {

@@ -15,7 +15,8 @@ use crate::session::watch::Woken;
 use crate::session::{RegionId, Session};
 
 use super::args::{Args, TIMEOUT_DEFAULT, TIMEOUT_MOST};
-use super::outcome::{self, Goal, Target};
+use super::left_over::{self, OfOthers};
+use super::outcome::{self, Goal, Outcome, Target};
 use super::report::{Show, Told};
 use super::run::{self, SETTLE_DEFAULT};
 use super::saving::Saving;
@@ -58,7 +59,11 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     args.done()?;
     let session = context.sessions.get(&name)?;
     let deadline = Instant::now() + Duration::from_secs(timeout);
-    let went = text_goes(context, &session, deadline);
+    let text = text_goes(context, &session, deadline);
+    let went = match &text {
+        Text::Went(went) => Some(went.clone()),
+        _ => None,
+    };
     let (target, shown, others) = {
         let state = session.state();
         let agent = state.agents.get(context.agent).cloned().unwrap_or_default();
@@ -126,7 +131,16 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         progress: context.progress,
     };
     saving.begin(&session, goal.target)?;
-    let outcome = outcome::wait(context.sessions, &session, &goal)?;
+    let outcome = match &text {
+        // What is in front waits for a line, and another has begun that: nothing more will come.
+        Text::Stays(_, status) => Outcome {
+            status: status.clone(),
+            region: Some(id),
+            view: None,
+            offer: None,
+        },
+        _ => outcome::wait(context.sessions, &session, &goal)?,
+    };
     let mut state = session.state();
     let snapshot = state.snapshot()?;
     let Some(region) = state.regions.get(id).cloned() else {
@@ -165,7 +179,10 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         echo: None,
     };
     let mut reply = told.reply(&show)?;
-    run::notes(context, &session, &mut reply, &outcome);
+    match &text {
+        Text::Stays(held, _) => reply.note(left_over::told(&held.typed)),
+        _ => run::notes(context, &session, &mut reply, &outcome),
+    }
     if region.who.as_deref() != Some(context.agent) {
         let who = region.who.as_deref().unwrap_or("a person");
         reply.note(format!(
@@ -179,34 +196,53 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-/// While another's unsubmitted text holds the prompt, and nothing of this agent's runs: waits for that to go. Says
-/// which way it went.
-fn text_goes(context: &Context<'_>, session: &Arc<Session>, deadline: Instant) -> Option<String> {
-    let held = || {
-        let state = session.state();
-        let agent = state.agents.get(context.agent);
-        if agent.is_some_and(|agent| agent.left.is_some()) || state.ending.is_some() {
-            return None;
-        }
-        let typed = state.typed()?;
-        Some(typed).filter(|typed| !state.owns(context.agent, typed))
-    };
+/// What became of another's unsubmitted text.
+enum Text {
+    None,
+    /// In words, which way it went.
+    Went(String),
+    /// It still stands on a program's line.
+    Stays(OfOthers, Status),
+}
+
+/// While another's unsubmitted text holds the line that is read in front: waits for that to go. At a shell's prompt
+/// only if nothing of this agent's runs.
+fn text_goes(context: &Context<'_>, session: &Arc<Session>, deadline: Instant) -> Text {
     let watch = session.watch();
     let before = session.state().regions.last_id();
-    let mut text = held()?;
+    let Some(first) = left_over::of_others(context, session) else {
+        return Text::None;
+    };
+    let left = session
+        .state()
+        .agents
+        .get(context.agent)
+        .and_then(|agent| agent.left);
+    if first.program.is_none() && left.is_some() {
+        return Text::None;
+    }
+    let mut held = first;
     loop {
         let woken = watch.wait(deadline, context.cancel);
-        match held() {
-            Some(now) => text = now,
+        match left_over::of_others(context, session) {
+            Some(now) => held = now,
             None => break,
         }
         if woken != Woken::Changed {
             // It is still there: what is in front says so.
-            return None;
+            return match held.program.clone() {
+                Some((_, status)) => Text::Stays(held, status),
+                None => Text::None,
+            };
         }
     }
-    let shown = words::one_line(&text, 80);
-    Some(if session.state().regions.last_id() > before {
+    let shown = words::one_line(&held.typed, 80);
+    let state = session.state();
+    let submitted = match held.program {
+        Some((line, _)) => state.term.cursor().position.line > line,
+        None => state.regions.last_id() > before,
+    };
+    Text::Went(if submitted {
         format!("the unsubmitted text was submitted: {shown:?}")
     } else {
         format!("the unsubmitted text is gone: {shown:?}")
@@ -238,8 +274,8 @@ fn nothing_runs(
             continuation: true, ..
         } => Status::Continuation,
         Front::Prompt { line, .. } => Status::Prompt { at: line.clone() },
-        Front::Waiting { line, view } => Status::Waiting {
-            at: line.clone(),
+        Front::Waiting { line, typed, view } => Status::Waiting {
+            at: format!("{line}{typed}"),
             secret: view.secret,
             hedged: view.hedged,
         },
@@ -263,11 +299,8 @@ fn nothing_runs(
     };
     let mut reply = told.reply(show)?;
     match &front {
-        Front::Shell { typed, .. } if !typed.is_empty() => {
-            reply.note(format!(
-                "unsubmitted text is on the prompt line: {:?}",
-                words::one_line(typed, 120)
-            ));
+        front if front.typed().is_some_and(|typed| !typed.is_empty()) => {
+            reply.note(left_over::told(front.typed().unwrap_or_default()));
         }
         Front::Shell { .. } => {
             reply.note("the shell is at its prompt");

@@ -63,7 +63,11 @@ impl Waiter<'_> {
         let mut offer = None;
         let status = match &front {
             // A line that is still on its way in, or that somebody has begun.
-            Front::Prompt { line, typed, view } if !typed.is_empty() => {
+            Front::Prompt { line, typed, view }
+            | Front::Waiting { line, typed, view }
+            | Front::Unclear { line, typed, view }
+                if !typed.is_empty() =>
+            {
                 let enough = if foreseen { QUESTION } else { settle };
                 (stands(enough) && self.idle(view))
                     .then(|| waiting(&format!("{line}{typed}"), view))
@@ -73,7 +77,7 @@ impl Waiter<'_> {
                 let enough = if unsure(view) { QUESTION } else { FIRST_LOOK };
                 (stands(enough) && self.idle(view)).then(|| Status::Prompt { at: line.clone() })
             }
-            Front::Waiting { line, view } => {
+            Front::Waiting { line, view, .. } => {
                 let certain = view.secret || front::certain(view);
                 let enough = match (certain, foreseen) {
                     (true, true) => FIRST_LOOK,
@@ -89,7 +93,7 @@ impl Waiter<'_> {
                 (!nothing && stands(enough) && self.idle(view)).then(|| waiting(line, view))
             }
             Front::Fullscreen { .. } => (quiet >= DRAWN).then_some(Status::Settled),
-            Front::Unclear { line, view } => {
+            Front::Unclear { line, view, .. } => {
                 offer = prompts::pattern_for(line);
                 let enough = match foreseen {
                     true => QUESTION,
@@ -106,6 +110,9 @@ impl Waiter<'_> {
             // A prompt in an integrated shell: its markers come by the log.
             Front::Shell { .. } | Front::Between | Front::Working { .. } | Front::Over(_) => None,
         };
+        if status.is_some() {
+            session.state().stands(&front);
+        }
         let view = match front {
             Front::Prompt { view, .. }
             | Front::Waiting { view, .. }

@@ -28,13 +28,15 @@ fn view(pid: i32, hedged: bool) -> View {
 fn asks(pid: i32) -> Front {
     let line = String::new();
     let view = view(pid, false);
-    Front::Waiting { line, view }
+    let typed = String::new();
+    Front::Waiting { line, typed, view }
 }
 
 fn may_ask(pid: i32) -> Front {
     let line = String::new();
     let view = view(pid, true);
-    Front::Waiting { line, view }
+    let typed = String::new();
+    Front::Waiting { line, typed, view }
 }
 
 fn works(pid: i32) -> Front {
