@@ -83,6 +83,13 @@ impl Modifiers {
         }
     }
 
+    fn only_alt(self) -> Modifiers {
+        Modifiers {
+            alt: self.alt,
+            ..Modifiers::default()
+        }
+    }
+
     fn any(self) -> bool {
         self.ctrl || self.alt || self.shift
     }
@@ -114,6 +121,20 @@ fn with_modifiers(modifiers: Modifiers, key: &str) -> Option<Key> {
         .iter()
         .find(|(names, _)| names.contains(&lower.as_str()))
         .map(|(_, tmux)| *tmux);
+    // These are characters, which terminals send with ctrl and shift as without; tmux would send nothing.
+    let modifiers = match named {
+        Some("BSpace") if modifiers.ctrl => return with_modifiers(modifiers, "h"),
+        Some("Enter" | "Escape" | "BSpace") => modifiers.only_alt(),
+        Some("Tab") => Modifiers {
+            ctrl: false,
+            ..modifiers
+        },
+        Some("Space") => Modifiers {
+            shift: false,
+            ..modifiers
+        },
+        _ => modifiers,
+    };
     let name = match (named, one_char(key)) {
         (Some("Tab"), _) if modifiers.shift => "BTab".to_string(),
         (Some(name), _) => name.to_string(),
@@ -171,6 +192,8 @@ mod tests {
         assert_eq!(parse("PageUp"), named("PPage"));
         assert_eq!(parse("shift+tab"), named("BTab"));
         assert_eq!(parse("ctrl+left"), named("C-Left"));
+        assert_eq!(parse("ctrl+backspace"), named("C-h"));
+        assert_eq!(parse("ctrl+alt+enter"), named("M-Enter"));
         assert_eq!(parse("shift+alt+up"), named("M-S-Up"));
         assert_eq!(parse("alt+x"), named("M-x"));
         assert_eq!(parse("alt+X"), named("M-X"));
