@@ -182,8 +182,10 @@ fn a_file_that_has_gone_meanwhile_is_not_called_saved() {
         return;
     }
     let mut client = Client::in_session();
+    // It gets its name in the moment in which the line is typed.
+    let named = "until [ -e out ]; do sleep 0.01; done";
     for line in ["rm out", "mv out other; echo x > out"] {
-        let ran = client.run_with(line, json!({"save_to": "out"}));
+        let ran = client.run_with(&format!("{named}; {line}"), json!({"save_to": "out"}));
         assert!(
             ran.text.contains("removed or replaced meanwhile") && !ran.text.contains("saved to"),
             "{}",
@@ -192,4 +194,45 @@ fn a_file_that_has_gone_meanwhile_is_not_called_saved() {
     }
     let ran = client.run_with("echo x; cat out", json!({"save_to": "out"}));
     assert!(ran.text.contains("saved to"), "{}", ran.text);
+}
+
+/// A copy ends with the server that makes it, and the next one says so, once.
+#[test]
+fn a_copy_that_was_cut_off_is_told() {
+    if !have("a_copy_that_was_cut_off_is_told", "tmux") {
+        return;
+    }
+    let mut client = Client::in_session();
+    let home = client.home().to_owned();
+    client.run("mkfifo go");
+    let run =
+        json!({"session": "t1", "input": "echo one; cat go; echo two; cat go", "save_to": "out"});
+    client.begin("tools/call", json!({"name": "run", "arguments": run}));
+    let deadline = Instant::now() + DEADLINE;
+    while fs::read_to_string(home.join("out")).unwrap_or_default() != "one\n" {
+        assert!(Instant::now() < deadline, "it is not filled");
+    }
+    let mut client = client.killed_and_restarted(|| {
+        fs::write(home.join("go"), "").expect("the fifo has a reader");
+    });
+    let still = client.tool("wait", json!({"session": "t1", "timeout_s": 1}));
+    let told = format!("save_to {} holds only", home.join("out").display());
+    assert!(still.text.contains(&told), "{}", still.text);
+    fs::write(home.join("go"), "").expect("the fifo has a reader");
+    let end = client.tool("wait", json!({"session": "t1", "timeout_s": 60}));
+    assert_eq!(end.facts["exit_code"], 0, "{}", end.text);
+    assert!(!end.text.contains("save_to"), "{}", end.text);
+    // One that goes on in the same server is not cut off.
+    let begun = client.run_with(
+        "echo one; cat go",
+        json!({"save_to": "out", "timeout_s": 1}),
+    );
+    assert!(begun.text.contains("so far"), "{}", begun.text);
+    fs::write(home.join("go"), "").expect("the fifo has a reader");
+    let end = client.tool("wait", json!({"session": "t1", "timeout_s": 60}));
+    assert!(
+        end.text.contains("exit 0") && !end.text.contains("save_to"),
+        "{}",
+        end.text
+    );
 }

@@ -39,6 +39,8 @@ pub struct Agent {
     pub seen: u64,
     /// What the last of these lines was like.
     pub seen_last: Option<u64>,
+    /// A file that is being filled for it, and the process that does so: with that it ends.
+    pub saving: Option<(String, u32)>,
     /// When it last typed here, milliseconds since the epoch; 0: never.
     pub typed_ms: u64,
     /// The screen's rows as it last saw them. Not kept over a restart: then it is told the whole again.

@@ -3,6 +3,8 @@
 //!
 //! Each copy has a thread of its own: a slow file system holds up nobody else.
 
+mod plain;
+
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -16,6 +18,7 @@ use crossbeam_channel::{Receiver, bounded};
 use super::regions::{Kind, Region};
 use super::{Error, RegionId, Session, Sessions, State};
 use crate::sys::random;
+use plain::Plain;
 
 /// Bytes of the log that are copied at a time.
 const CHUNK: usize = 256 * 1024;
@@ -25,9 +28,6 @@ const FINISH: Duration = Duration::from_secs(10);
 
 /// The thread looks again after so long even when nothing wakes it: an hour is never, and no overflow.
 const NEVER: Duration = Duration::from_secs(3600);
-
-/// A marker of the shells that is longer than this is none: the shells' own are under 2 KiB.
-const MARKER_MOST: usize = 8 * 1024;
 
 /// Whose output is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -143,8 +143,13 @@ impl Sessions {
 }
 
 impl Prepared {
-    /// Gives the file its name, and begins to fill it.
-    pub fn start(mut self, session: &Arc<Session>, wanted: Wanted) -> Result<Save, Error> {
+    /// Gives the file its name, and begins to fill it for an agent.
+    pub fn start(
+        mut self,
+        session: &Arc<Session>,
+        wanted: Wanted,
+        agent: &str,
+    ) -> Result<Save, Error> {
         let failed = |error| Error::Io(format!("cannot write {}", self.path.display()), error);
         let raw = File::open(session.dir.raw()).map_err(failed)?;
         std::fs::rename(&self.temporary, &self.path).map_err(failed)?;
@@ -161,7 +166,10 @@ impl Prepared {
             file: self.file.take(),
             at: None,
             plain: Plain::default(),
+            agent: agent.to_string(),
         };
+        // Written down at once: this server may not live to say what became of it.
+        copy.filled_by(Some((self.path.display().to_string(), std::process::id())));
         std::thread::Builder::new()
             .name("save".into())
             .spawn(move || {
@@ -246,6 +254,7 @@ struct Copy {
     /// Up to where the region in work has been copied.
     at: Option<u64>,
     plain: Plain,
+    agent: String,
 }
 
 /// A part of the log to copy.
@@ -272,6 +281,7 @@ impl Copy {
             };
             let Some(wanted) = front else {
                 if sealed {
+                    self.filled_by(None);
                     lock(&self.plan).complete = true;
                     return;
                 }
@@ -288,6 +298,7 @@ impl Copy {
                 continue;
             };
             if let Err(error) = self.copy(&part) {
+                self.filled_by(None);
                 lock(&self.plan).error = Some(error.to_string());
                 return;
             }
@@ -296,6 +307,15 @@ impl Copy {
                 lock(&self.plan).wanted.pop_front();
             }
         }
+    }
+
+    /// Notes which file is being filled for the agent, and by whom.
+    fn filled_by(&self, file: Option<(String, u32)>) {
+        let mut state = self.session.state();
+        let agent = state.agents.entry(self.agent.clone()).or_default();
+        agent.saving = file;
+        drop(state);
+        self.session.save();
     }
 
     fn next_part(&mut self, wanted: Wanted) -> Option<Part> {
@@ -330,157 +350,5 @@ impl Copy {
         }
         lock(&self.plan).bytes += text.len() as u64;
         Ok(())
-    }
-}
-
-/// From a terminal's bytes to what the program wrote: line ends as the program has them, and without our markers.
-#[derive(Debug, Default)]
-struct Plain {
-    /// Bytes that what follows decides about.
-    held: Vec<u8>,
-    /// Text of an unfinished line that may be a prompt.
-    line: Vec<u8>,
-}
-
-const MARKER: &[u8] = b"\x1b]133;";
-
-/// What the shells print before the marker of a command's end, for output that ends in the midst of a string.
-const TERMINATOR: &[u8] = b"\x1b\\";
-
-impl Plain {
-    /// The last bytes that were pushed are no part of it, as far as they are still held.
-    fn unread(&mut self, count: usize) {
-        self.held.truncate(self.held.len().saturating_sub(count));
-    }
-
-    fn push(&mut self, bytes: &[u8], lines: bool, last: bool, prompt: bool) -> Vec<u8> {
-        let mut input = std::mem::take(&mut self.held);
-        input.extend_from_slice(bytes);
-        let mut text = std::mem::take(&mut self.line);
-        let mut at = 0;
-        while at < input.len() {
-            let rest = &input[at..];
-            match rest[0] {
-                b'\r' if rest.len() == 1 && !last => break,
-                b'\r' if rest.get(1) == Some(&b'\n') => at += 1,
-                b'\x1b' if rest.starts_with(MARKER) => match marker_end(rest) {
-                    Some(end) => at += end,
-                    None if rest.len() > MARKER_MOST || last => {
-                        text.push(rest[0]);
-                        at += 1;
-                    }
-                    None => break,
-                },
-                b'\x1b' if rest.starts_with(TERMINATOR) => {
-                    let after = &rest[TERMINATOR.len()..];
-                    let ends = after.starts_with(MARKER) || last && !lines && after.is_empty();
-                    if !ends && !last && MARKER.starts_with(after) {
-                        break;
-                    }
-                    if !ends {
-                        text.extend_from_slice(TERMINATOR);
-                    }
-                    at += TERMINATOR.len();
-                }
-                b'\x1b' if MARKER.starts_with(rest) && !last => break,
-                b'\x1b' if TERMINATOR.starts_with(rest) && !last => break,
-                byte => {
-                    text.push(byte);
-                    at += 1;
-                }
-            }
-        }
-        self.held = input.split_off(at);
-        if lines && (!last || prompt) {
-            let whole = text
-                .iter()
-                .rposition(|&byte| byte == b'\n')
-                .map_or(0, |end| end + 1);
-            self.line = text.split_off(whole);
-        }
-        if last {
-            self.line.clear();
-        }
-        text
-    }
-}
-
-/// The length of a marker: to BEL, or to ESC and a backslash.
-fn marker_end(bytes: &[u8]) -> Option<usize> {
-    let end = bytes
-        .iter()
-        .skip(1)
-        .position(|byte| matches!(byte, 0x07 | 0x1b))?
-        + 1;
-    match bytes[end] {
-        0x07 => Some(end + 1),
-        _ => (bytes.get(end + 1) == Some(&b'\\')).then_some(end + 2),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The same however the bytes are split.
-    fn check(bytes: &[u8], want: &[u8]) {
-        for size in 1..=bytes.len().max(1) {
-            let mut plain = Plain::default();
-            let mut text = Vec::new();
-            let count = bytes.chunks(size).count();
-            for (at, chunk) in bytes.chunks(size).enumerate() {
-                text.extend(plain.push(chunk, false, at + 1 == count, false));
-            }
-            assert_eq!(
-                String::from_utf8_lossy(&text),
-                String::from_utf8_lossy(want),
-                "in pieces of {size}"
-            );
-        }
-    }
-
-    #[test]
-    fn line_ends_are_the_programs() {
-        check(b"a\r\nb\r\n", b"a\nb\n");
-        check(b"dos\r\r\n", b"dos\r\n");
-        check(b"1 %\r2 %\r", b"1 %\r2 %\r");
-        check(b"no end", b"no end");
-    }
-
-    #[test]
-    fn the_terminator_before_an_end_is_the_shells() {
-        check(b"out\r\n\x1b\\", b"out\n");
-        check(b"a\x1b\\\x1b]133;D;0\x07b", b"ab");
-        check(b"\x1bPq\x1b\\b", b"\x1bPq\x1b\\b");
-    }
-
-    #[test]
-    fn markers_go_and_nothing_else() {
-        check(b"a\x1b]133;C;pid=7\x07b\x1b]133;D;0\x1b\\c\r\n", b"abc\n");
-        check(
-            b"\x1b[31mred\x1b]0;title\x07",
-            b"\x1b[31mred\x1b]0;title\x07",
-        );
-        check(b"cut\x1b]13", b"cut\x1b]13");
-    }
-
-    #[test]
-    fn a_part_of_the_marker_at_the_end_is_no_output() {
-        let end = b"\x1b\\\x1b]133;D;0;p=0;n=5e1f;pid=7\x07";
-        for cut in TERMINATOR.len()..end.len() {
-            let mut plain = Plain::default();
-            let mut text = plain.push(&[b"out\r\n", &end[..cut]].concat(), false, false, false);
-            plain.unread(cut - TERMINATOR.len());
-            text.extend(plain.push(b"", false, true, false));
-            assert_eq!(String::from_utf8_lossy(&text), "out\n", "{cut} bytes of it");
-        }
-    }
-
-    #[test]
-    fn a_prompt_is_no_output() {
-        let mut plain = Plain::default();
-        assert_eq!(plain.push(b"4\r\n>>", true, false, false), b"4\n");
-        assert_eq!(plain.push(b"> ", true, true, true), b"");
-        assert_eq!(plain.push(b"again", true, true, false), b"again");
     }
 }

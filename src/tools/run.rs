@@ -122,7 +122,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
                 break;
             }
         };
-        saving.begin(&session, typed.target)?;
+        saving.begin(context, &session, typed.target)?;
         // Of several pasted lines all but the first are echoed among the output.
         let prompts = session.state().prompts.clone();
         let text = line.text;
@@ -166,7 +166,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         }
     }
     let mut reply = join(told);
-    saving.tell(&mut reply);
+    saving.tell(context, &session, &mut reply);
     Ok(reply)
 }
 

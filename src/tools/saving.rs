@@ -32,14 +32,21 @@ impl Saving {
     }
 
     /// A line was typed: what it prints is copied from now on.
-    pub fn begin(&mut self, session: &Arc<Session>, target: Target) -> Result<(), Failure> {
+    pub fn begin(
+        &mut self,
+        context: &Context<'_>,
+        session: &Arc<Session>,
+        target: Target,
+    ) -> Result<(), Failure> {
         let wanted = match target {
             Target::Command { after, .. } => Wanted::After(after),
             Target::Region(id) => Wanted::Region(id),
         };
         match std::mem::replace(self, Saving::None) {
             Saving::None => {}
-            Saving::Ready(prepared) => *self = Saving::Begun(prepared.start(session, wanted)?),
+            Saving::Ready(prepared) => {
+                *self = Saving::Begun(prepared.start(session, wanted, context.agent)?);
+            }
             Saving::Begun(save) => {
                 save.also(wanted);
                 *self = Saving::Begun(save);
@@ -55,9 +62,11 @@ impl Saving {
         }
     }
 
-    /// Says what is in the file.
-    pub fn tell(self, reply: &mut Reply) {
-        let Saving::Begun(save) = self else { return };
+    /// Says what is in the file; of one that an earlier call asked for, that it was cut off.
+    pub fn tell(self, context: &Context<'_>, session: &Session, reply: &mut Reply) {
+        let Saving::Begun(save) = self else {
+            return cut_off(context, session, reply);
+        };
         let Saved {
             path,
             bytes,
@@ -78,5 +87,18 @@ impl Saving {
             ),
         });
         reply.fact("saved_to", path.to_string());
+    }
+}
+
+/// A copy ends with the server that makes it.
+fn cut_off(context: &Context<'_>, session: &Session, reply: &mut Reply) {
+    let mut state = session.state();
+    let agent = state.agents.get_mut(context.agent);
+    let saving = agent.and_then(|agent| agent.saving.take_if(|it| it.1 != std::process::id()));
+    drop(state);
+    if let Some((path, _)) = saving {
+        reply.note(format!(
+            "the server has been started anew, and save_to {path} holds only what was printed before: save the lines with `read`, or run it again"
+        ));
     }
 }

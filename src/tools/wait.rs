@@ -130,7 +130,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         cancel: context.cancel,
         progress: context.progress,
     };
-    saving.begin(&session, goal.target)?;
+    saving.begin(context, &session, goal.target)?;
     let outcome = match &text {
         // What is in front waits for a line, and another has begun that: nothing more will come.
         Text::Stays(_, status) => Outcome {
@@ -167,7 +167,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
         let mut reply = screen::reply(context, &session, Part::Full)?;
         reply.fact("region", id);
         run::notes(context, &session, &mut reply, &outcome);
-        saving.tell(&mut reply);
+        saving.tell(context, &session, &mut reply);
         return Ok(reply);
     }
     let told = Told {
@@ -190,7 +190,7 @@ pub fn call(mut args: Args, context: &Context<'_>) -> Result<Reply, Failure> {
             words::one_line(&region.label, 80)
         ));
     }
-    saving.tell(&mut reply);
+    saving.tell(context, &session, &mut reply);
     tell_others(&mut reply, &others);
     went.into_iter().for_each(|went| reply.note(went));
     Ok(reply)
